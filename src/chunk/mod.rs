@@ -1,7 +1,7 @@
-//! Documents to passages: nothing lost, nothing twice, and an edit changes no more than the passages around it.
+//! Splits documents into passages: nothing is lost or repeated, and an edit changes only the passages around it.
 //!
-//! It knows the structure of plain text, Markdown and source code. It reads no files and embeds nothing: who calls says
-//! how pieces are counted.
+//! It knows the structure of plain text, Markdown and source code. It reads no files and embeds nothing: the caller
+//! says how word pieces are counted.
 
 mod pack;
 mod sections;

@@ -1,8 +1,9 @@
-//! Units to passages, so that an edit stays where it is.
+//! Packs units into passages, so that an edit stays local.
 //!
-//! Filling passages one after the other would move every boundary behind an edit. So boundaries are found by content
-//! first: a unit begins a passage if its hash is the smallest of all units that begin within half a passage before and
-//! after. That depends on nothing farther off. Only between such boundaries are passages filled one after the other.
+//! Filling passages one after the other would move every boundary after an edit. So boundaries are first found by
+//! content: a unit begins a passage if its hash is the smallest of all units that begin within half a passage before
+//! and after. This depends on nothing farther away. Only between such boundaries are passages filled one after the
+//! other.
 
 use std::ops::Range;
 

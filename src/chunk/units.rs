@@ -1,4 +1,4 @@
-//! The parts that passages are packed from: paragraphs, and where they are too long sentences, words, characters.
+//! The units that are packed into passages: paragraphs or, if these are too long, sentences, words, characters.
 
 use std::ops::Range;
 

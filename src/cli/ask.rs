@@ -19,11 +19,11 @@ use crate::query::{
 };
 use crate::setup::EngineOptions;
 
-/// Where the Browser finds its server, unless a flag or a setting says otherwise.
+/// The server address for the Browser, unless a flag or a setting gives another.
 const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
-/// Returns how many questions a graph in a database is opened for: one that only a structure in memory answers is
-/// reason enough to read that.
+/// Returns for how many questions a graph in a database is opened: a strategy that needs the structure in memory counts
+/// as many.
 fn questions(options: &SearchOptions) -> Questions {
     if options.strategy.walks_all() { Questions::Many } else { Questions::One }
 }
@@ -97,7 +97,7 @@ pub(super) async fn ask(args: AskArgs, surroundings: &Surroundings) -> Done {
     Ok(())
 }
 
-/// Says on stderr where the answer comes from, and what it came to.
+/// Reports the source and cost of an answer on stderr.
 fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     show::spellings(screen, &answer.ledger);
@@ -125,7 +125,7 @@ fn notes(answer: &Answer, index: &Path, surroundings: &Surroundings) {
     }
 }
 
-/// Turns what was typed into options.
+/// Converts arguments to options.
 pub(super) fn options(
     args: &FindArgs,
     models: &SearchModelArgs,
@@ -157,7 +157,7 @@ pub(super) fn options(
     Ok(options)
 }
 
-/// Returns options with what a language model is asked for, and who judges again what was found.
+/// Returns options with the tasks of a language model and the reranker.
 pub(super) fn reasoned(args: &ReasonArgs, models: &SearchModelArgs) -> Result<SearchOptions> {
     let mut options = SearchOptions {
         pick: args.pick.then_some(PICK_DEFAULT),
@@ -170,12 +170,12 @@ pub(super) fn reasoned(args: &ReasonArgs, models: &SearchModelArgs) -> Result<Se
     Ok(options)
 }
 
-/// Reads which ranker `trail` is to end with, where one is given.
+/// Parses the final ranker of `trail`, if given.
 pub(super) fn ranker(name: Option<&str>) -> Result<Option<TrailRanker>> {
     name.map(str::parse).transpose()
 }
 
-/// Reads the weights of `trail`, where a file is given or set.
+/// Reads the weights of `trail`, if a file is given or set.
 pub(super) fn weights(asked: Option<&Path>, surroundings: &Surroundings) -> Result<Option<Arc<WeightSet>>> {
     let path = asked.or(surroundings.setup.settings.weights.as_deref());
     path.map(|path| read_weights(path).map(Arc::new)).transpose()

@@ -1,4 +1,4 @@
-//! `cairn check`: the index here, or the one in the database that is named.
+//! `cairn check`: of an index on disk, or of the graph in the named database.
 
 use std::path::Path;
 
@@ -110,7 +110,7 @@ async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
     Err(Failure::Library(Error::Database { server: target.shown().to_owned(), source }))
 }
 
-/// Makes good what no index on disk is needed for.
+/// Repairs what needs no index on disk.
 async fn make_good(target: &Target, surroundings: &Surroundings) -> Result<()> {
     let made = restore(target).await?;
     if !made.is_empty() {

@@ -1,4 +1,4 @@
-//! The time that a command has from its start: opening an index counts.
+//! The deadline of a command, from its start: opening an index counts.
 
 use std::future::pending;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ pub(super) fn deadline(asked: Option<&str>, surroundings: &Surroundings) -> Resu
     asked.or(surroundings.setup.settings.deadline.as_deref()).map(parse_deadline).transpose()
 }
 
-/// How much longer than the deadline an answer may take to come: what was found by then is put together, and said.
+/// Extra time after the deadline for putting together and printing what was found by then.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A command that may have to end in time.
+/// A command with a deadline.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timed {
     began: Instant,
@@ -26,13 +26,13 @@ pub(super) struct Timed {
 }
 
 impl Timed {
-    /// Begins now.
+    /// Starts now.
     pub(super) fn begin(deadline: Option<Duration>) -> Self {
         Self { began: Instant::now(), deadline }
     }
 
-    /// Opens an index, and leaves `options` the rest of the time. Where that takes too long, or answering after it,
-    /// whatever it waits for, the alarm ends the command.
+    /// Opens an index, and gives `options` the rest of the time. If opening or answering takes too long, whatever it
+    /// waits for, the alarm ends the command.
     pub(super) async fn open(
         &self,
         place: &EngineOptions,
@@ -48,12 +48,12 @@ impl Timed {
         Ok(engine)
     }
 
-    /// Ends the time: all that is printed is at hand. Whoever reads it may take as long as they like.
+    /// Stops the clock: everything to be printed is ready, and the reader may take any time.
     pub(super) fn over(&self, surroundings: &Surroundings) {
         surroundings.alarm.clear();
     }
 
-    /// Returns what came of a question, with the time of the whole command where it took too long.
+    /// Returns the result of a question; if it took too long, the error has the time of the whole command.
     pub(super) fn ended<T>(&self, answered: Result<T>) -> Result<T> {
         answered.map_err(|error| match (error, self.deadline) {
             (Error::Deadline { action, .. }, Some(deadline)) => {
@@ -81,8 +81,8 @@ struct Ringing {
     grace: Duration,
 }
 
-/// Rings where opening or answering takes too long. Both wait for disks, for other processes and for libraries, in ways
-/// that cannot be broken off; who listens for the alarm does so on another thread, and ends the program.
+/// Rings if opening or answering takes too long. Both wait for disks, other processes and libraries in ways that cannot
+/// be interrupted, so another thread listens for the alarm and ends the program.
 #[derive(Debug)]
 pub(super) struct Alarm(watch::Sender<Option<Ringing>>);
 
@@ -101,7 +101,7 @@ impl Alarm {
         self.0.send_replace(None);
     }
 
-    /// Waits until the alarm rings, and returns what is to be said.
+    /// Waits until the alarm rings, and returns the error to report.
     pub(super) async fn rang(&self) -> Error {
         let mut set = self.0.subscribe();
         loop {

@@ -1,5 +1,5 @@
-//! `cairn doctor`: what works here, what does not, and what to do about it. It changes nothing, but for what
-//! `--probe` finds out about a server.
+//! `cairn doctor`: what works here, what does not, and what to do about it. It changes nothing, except that `--probe`
+//! remembers its findings about a server.
 
 use std::path::{Path, PathBuf};
 
@@ -16,19 +16,19 @@ use crate::store::GraphReader as _;
 use crate::text::counted;
 use crate::workspace::Workspace;
 
-/// How a part is.
+/// The state of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
     /// It works.
     Works,
-    /// It is not there, and nothing that is there needs it.
+    /// It is absent, and nothing present needs it.
     Absent,
     /// It is needed and does not work.
     Fails,
 }
 
-/// A part that was looked at.
+/// A part that was checked.
 #[derive(Debug, Serialize)]
 struct Check {
     part: &'static str,
@@ -36,7 +36,7 @@ struct Check {
     detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
-    /// What the command ends with.
+    /// The exit status of the command.
     #[serde(skip)]
     fault: Option<Error>,
 }
@@ -158,7 +158,7 @@ async fn embedder(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings
     )
 }
 
-/// Asks the servers of a language model what they can do.
+/// Probes the servers of a language model.
 async fn models(asked: &str, surroundings: &Surroundings) -> Vec<Check> {
     let check = |(detail, fault): (String, Option<Error>)| match fault {
         None => Check::works("model", detail),
@@ -185,14 +185,14 @@ fn runtime(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surr
     }
 }
 
-/// Returns whether the index, or what was asked for, needs a local model.
+/// Returns whether the index or the options need a local model.
 fn uses_model(workspace: Option<&Workspace>, args: &DoctorArgs, surroundings: &Surroundings) -> bool {
     let pinned = workspace.and_then(|workspace| workspace.embedder().ok());
     let is_pinned = pinned.as_deref().is_some_and(OnnxEmbedder::is_name);
     is_pinned || model_folder(args, surroundings).is_some()
 }
 
-/// Returns the folder of the model that was asked for.
+/// Returns the folder of the requested model.
 fn model_folder(args: &DoctorArgs, surroundings: &Surroundings) -> Option<PathBuf> {
     let asked = args.models.embedder.as_deref().or(surroundings.setup.settings.embedder.as_deref())?;
     match asked.parse() {

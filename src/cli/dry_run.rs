@@ -1,4 +1,4 @@
-//! `cairn index --dry-run`: what a run would do with the documents, and what it would ask of models behind servers.
+//! `cairn index --dry-run`: what a run would do with the documents, and its calls to models behind servers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// Documents of each kind that are named on a terminal.
 const NAMED_MAX: usize = 10;
 
-/// Says what the run would do and ask, and writes nothing.
+/// Reports what the run would do and call, and writes nothing.
 pub(super) async fn run(
     args: &IndexArgs,
     path: &Path,
@@ -53,7 +53,7 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Says how many documents would change and which, and what would be left out and why.
+/// Reports how many documents would change and which, and which sources would be skipped and why.
 fn show_documents(estimate: &Estimate, screen: &Screen) -> Done {
     let Estimate { documents, changes, skips, .. } = estimate;
     let DocumentCounts { added, changed, unchanged, removed, skipped } = *documents;
@@ -75,7 +75,7 @@ fn show_documents(estimate: &Estimate, screen: &Screen) -> Done {
     reasons(skips).iter().try_for_each(|line| screen.line(line)).map_err(Into::into)
 }
 
-/// Returns a line for each reason why something is left out, the one with the most sources first.
+/// Returns a line for each reason for skipping, the most frequent first.
 fn reasons(skips: &[Skip]) -> Vec<String> {
     let line = |group: LeftOut| {
         let more = if group.has_more() { ", …" } else { "" };

@@ -82,8 +82,8 @@ async fn calibrate(args: EvalRetrievalArgs, surroundings: &Surroundings) -> Done
     end(report.work.as_ref(), &asked.call)
 }
 
-/// Ends an evaluation with an error in which the model that was named gave nothing of use: what was printed are the
-/// figures of Cairn without it.
+/// Ends an evaluation with an error if the named model gave nothing usable: the printed figures are those of Cairn
+/// without it.
 fn end(work: Option<&WorkReport>, call: &ModelCallArgs) -> Done {
     match (work.and_then(WorkReport::useless), &call.model) {
         (Some(source), Some(model)) => Err(Error::Chat { model: model.clone(), source }.into()),
@@ -145,12 +145,12 @@ fn options(args: &AskAllArgs, surroundings: &Surroundings) -> Result<SearchOptio
     Ok(options)
 }
 
-/// Returns how a model is asked for all questions together: the number of calls is one question's, unless it is none.
+/// Returns the call options for all questions together: the number of calls applies to each question, unless it is 0.
 fn of_all_questions(call: &ModelCallArgs) -> ModelCallArgs {
     ModelCallArgs { max_calls: call.max_calls.filter(|calls| *calls == 0), ..call.clone() }
 }
 
-/// Returns who stands in for a model, where somebody does.
+/// Returns the stand-in for a model, if there is one.
 fn stand_in(args: &EvalRetrievalArgs) -> Result<Option<StandIn>> {
     if args.simulate.is_none() && args.recorded.is_empty() {
         return Ok(None);
@@ -296,7 +296,7 @@ async fn live(args: EvalLiveArgs, surroundings: &Surroundings) -> Done {
     show(surroundings, &report.to_string())
 }
 
-/// Returns the methods of these names; all where none is given.
+/// Returns the methods with these names; all if none is given.
 fn live_rows(names: &[String]) -> Result<Vec<LiveRow>> {
     let all = eval::live_rows();
     let known = || all.iter().map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -333,7 +333,7 @@ fn report(args: &EvalReportArgs, surroundings: &Surroundings) -> Done {
     Ok(())
 }
 
-/// Returns the files that were named and the JSON files of the folders that were, each folder sorted.
+/// Returns the named files and the JSON files of the named folders, each folder sorted.
 fn result_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -358,7 +358,7 @@ fn show(surroundings: &Surroundings, text: &str) -> Done {
     Ok(surroundings.screen.lines(text)?)
 }
 
-/// A file for results. It is made before the first question is asked: no path that is wrong loses what was paid for.
+/// A file for results, created before the first question is asked, so that a wrong path does not lose paid results.
 struct Output {
     path: PathBuf,
     file: File,

@@ -11,10 +11,10 @@ use crate::domain::{
 };
 use crate::text::counted;
 
-/// Steps of a round and entries that are shown.
+/// Maximum numbers of steps per round and of entries shown.
 const SHOWN_MAX: usize = 8;
 
-/// Shows a ledger: the best of each list, and how much more there is.
+/// Shows a ledger: the best of each list, and the number of the others.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Res
     ledger.notes.iter().try_for_each(|note| screen.wrapped(note, 0))
 }
 
-/// Shows how a strategy with rounds of its own proceeded.
+/// Shows the plan of a strategy with its own rounds.
 fn planned(screen: &Screen, ledger: &Ledger) -> io::Result<()> {
     let Some(plan) = &ledger.plan else { return Ok(()) };
     let by = plan.routed_by.map_or("", |by| match by {
@@ -110,7 +110,7 @@ fn steps(
     more(screen, old.len(), "as before")
 }
 
-/// Says what a language model did in a round.
+/// Describes a language model's part in a round.
 fn reasoning(model: &RoundReasoning) -> String {
     let count = |verdict| model.verdicts.iter().filter(|it| it.verdict == verdict).count();
     let times = if model.asked == 1 { "once".to_owned() } else { format!("{} times", model.asked) };
@@ -125,7 +125,7 @@ fn reasoning(model: &RoundReasoning) -> String {
     format!("the language model was asked {times}{}", counted.collect::<String>())
 }
 
-/// Shows what the levels of the hierarchy say.
+/// Shows the findings on the levels of the hierarchy.
 fn layers(screen: &Screen, found: &LayersFound) -> io::Result<()> {
     screen.line(screen.strong("Entities near the question"))?;
     for entity in found.entities.iter().take(SHOWN_MAX) {

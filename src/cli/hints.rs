@@ -1,4 +1,4 @@
-//! What to do about an error at this command line: which flag, setting or command.
+//! Hints about errors on the command line: which flag, setting or command helps.
 
 use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
 use crate::error::{Error, ErrorKind};

@@ -66,12 +66,12 @@ fn begin_to_watch(sources: &Sources, options: &IndexOptions, surroundings: &Surr
     }
 }
 
-/// What is said of a run.
+/// How much to report about a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reports {
-    /// All there is to say.
+    /// Everything.
     Whole,
-    /// A line, where it made a version, and what went wrong.
+    /// A line if it made a version, and problems.
     Changes,
 }
 
@@ -84,9 +84,9 @@ struct Run<'a> {
     performers: Performers,
     options: IndexOptions,
     surroundings: &'a Surroundings,
-    /// What the last run warned of.
+    /// The warnings of the last run.
     warned: Vec<String>,
-    /// Whether a version is there that was to be published and is not.
+    /// Whether a version still has to be published.
     is_unpublished: bool,
 }
 
@@ -131,7 +131,7 @@ impl Run<'_> {
         index_model::end(report.reported.as_ref())
     }
 
-    /// Goes on until a stop is asked for. A run that fails is told of, and the next change begins another.
+    /// Continues until a stop is requested. A failed run is reported, and the next change starts another.
     async fn whenever_files_change(&mut self, mut watch: Watch) -> Done {
         let Surroundings { screen, cancellation, .. } = self.surroundings;
         screen.note("watching for changes; Ctrl-C ends");
@@ -148,7 +148,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns what is to be read: standard input stands alone.
+/// Returns the sources to read; standard input cannot be combined with others.
 fn sources(args: &IndexArgs, options: &IndexOptions) -> Result<Sources> {
     if !args.paths.iter().any(|path| path.as_os_str() == STDIN) {
         return Ok(Sources::Paths(args.paths.clone()));
@@ -163,7 +163,7 @@ fn sources(args: &IndexArgs, options: &IndexOptions) -> Result<Sources> {
     Ok(Sources::Bytes { name: args.stdin_name.clone(), bytes: read_stdin(options.ingest.document_bytes_max)? })
 }
 
-/// Reads standard input: as many bytes as a document may have, and one more where there are more, which tells that.
+/// Reads standard input: as many bytes as a document may have, plus one to detect an excess.
 pub(super) fn read_stdin(bytes_max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes);
@@ -171,7 +171,7 @@ pub(super) fn read_stdin(bytes_max: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Who gives an index another embedder means the published one too.
+/// Switching the embedder of an index also applies to the published one.
 const fn other_vectors(other: OtherEmbedder) -> OtherVectors {
     match other {
         OtherEmbedder::Refuse => OtherVectors::Refuse,
@@ -232,7 +232,7 @@ fn walk(args: &WalkArgs) -> WalkOptions {
     }
 }
 
-/// Returns how entities are looked for, of the types that are named, or that the settings name.
+/// Returns the options for extracting entities, with the types from flags or settings.
 fn extract(asked: &QuestionArgs, settings: &Settings) -> Result<ExtractOptions> {
     let types = asked.entity_types.as_slice();
     let usual = settings.entity_types.as_deref().unwrap_or_default();
@@ -293,7 +293,7 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     screen.note(format!("next: {}", surroundings.next.command("ask \"YOUR QUESTION\"", path)));
 }
 
-/// Says what is new after a run among several: `warned` was said of the one before.
+/// Reports what is new after one of several runs: `warned` are the warnings of the previous one.
 fn say_changes(report: &IndexReport, warned: &[String], path: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     if report.is_new_version {
@@ -305,7 +305,7 @@ fn say_changes(report: &IndexReport, warned: &[String], path: &Path, surrounding
     }
 }
 
-/// Says what models and embedders behind servers did.
+/// Reports the work of models and embedders behind servers.
 fn say_models(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     if let Some(model) = &report.model {
         index_model::say(model, path, surroundings);
@@ -324,7 +324,7 @@ fn say_models(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     }
 }
 
-/// Returns the line that says what a run came to.
+/// Returns the line with the result of a run.
 fn line(report: &IndexReport) -> String {
     let (documents, counts) = (&report.documents, &report.counts);
     if !report.is_new_version {

@@ -1,4 +1,4 @@
-//! What `cairn index` says of models behind servers after a run.
+//! Reports of `cairn index` about models behind servers.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::text::counted;
 /// Passages without questions of the model that are named on a terminal; `cairn status` names all.
 const FAILED_SHOWN_MAX: usize = 5;
 
-/// Says what asking came to, on stderr.
+/// Reports the questions written, on stderr.
 pub(super) fn say(report: &ModelReport, path: &Path, surroundings: &Surroundings) {
     let ModelReport { model, written, spent, .. } = report;
     surroundings.screen.note(format!("{model} wrote the questions of {}; {spent}", counted(written, "passage")));
     say_failures(report, ("passage", "keeps the questions it had"), path, surroundings);
 }
 
-/// Says what asking for entities came to, on stderr.
+/// Reports the entities extracted, on stderr.
 pub(super) fn say_extracted(report: &ExtractReport, path: &Path, surroundings: &Surroundings) {
     let (screen, ModelReport { model, written, spent, .. }) = (&surroundings.screen, &report.asked);
     screen.note(format!(
@@ -35,14 +35,14 @@ pub(super) fn say_extracted(report: &ExtractReport, path: &Path, surroundings: &
     say_failures(&report.asked, ("passage", "has no entities of this model"), path, surroundings);
 }
 
-/// Says what asking for texts about clusters or topics came to, on stderr.
+/// Reports the texts written about clusters or topics, on stderr.
 pub(super) fn say_reported(report: &ModelReport, about: &str, path: &Path, surroundings: &Surroundings) {
     let ModelReport { model, written, spent, .. } = report;
     surroundings.screen.note(format!("{model} wrote about {}; {spent}", counted(written, about)));
     say_failures(report, (about, "keeps its earlier text"), path, surroundings);
 }
 
-/// Says about what a model gave nothing of use, and why it was asked no more.
+/// Reports where a model gave nothing usable, and why it was not asked further.
 fn say_failures(report: &ModelReport, (what, outcome): (&str, &str), path: &Path, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     for failed in report.failed.iter().take(FAILED_SHOWN_MAX) {
@@ -65,8 +65,8 @@ fn say_failures(report: &ModelReport, (what, outcome): (&str, &str), path: &Path
     }
 }
 
-/// Ends a run with an error in whose replies, or the last of them, there was nothing of use: what was paid for them
-/// bought nothing.
+/// Ends a run with an error if none of its replies, or none of the last ones, was usable: the money for them bought
+/// nothing.
 pub(super) fn end(report: Option<&ModelReport>) -> Done {
     match report {
         Some(ModelReport { model, useless: Some(source), .. }) => {
@@ -76,7 +76,7 @@ pub(super) fn end(report: Option<&ModelReport>) -> Done {
     }
 }
 
-/// Says what asking an embedder came to, on stderr.
+/// Reports the vectors made by an embedder behind a server, on stderr.
 pub(super) fn say_vectors(report: &VectorReport, screen: &Screen) {
     let VectorReport { embedder, made, left, stopped, spent } = report;
     screen.note(format!("{embedder} made the vectors of {}; {spent}", counted(made, "text")));

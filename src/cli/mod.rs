@@ -1,4 +1,4 @@
-//! The command line: what was typed to the library, and back to the terminal. The only place that prints.
+//! The command line: passes arguments to the library, and results to the terminal. The only place that prints.
 
 mod add;
 mod args;

@@ -1,7 +1,7 @@
-//! What to type next, as it can be pasted: the program as it was called, and the index where it is not the usual one.
+//! Suggested commands that can be pasted: the program as it was called, with `--index` if it is not the usual index.
 //!
-//! What this program says itself is a `&'static str`; whatever comes from elsewhere is quoted, so that a shell takes it
-//! for one word and for nothing else. What cannot be shown as it is, is not offered: a word in capitals stands for it.
+//! Text of this program is a `&'static str`; any other text is quoted, so that a shell reads it as one word and nothing
+//! else. A word in capitals replaces text that cannot be shown as it is.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::hints;
 use crate::error::Error;
 use crate::text::terminal_line;
 
-/// What a user puts in the place of a path that cannot be shown.
+/// The placeholder for a path that cannot be shown.
 const DIR: &str = "DIR";
 
 /// The program and its usual index.
@@ -19,7 +19,7 @@ pub(super) struct Next {
 }
 
 impl Next {
-    /// Returns what to type after this process; `usual` is the index where none is named.
+    /// Creates suggestions for this program; `usual` is the default index.
     pub(super) fn new(usual: PathBuf) -> Self {
         let typed = std::env::args_os().next().unwrap_or_default();
         Self::of(Path::new(&typed), usual)
@@ -59,12 +59,12 @@ impl Next {
         format!("{} {command}", self.program)
     }
 
-    /// Returns what to do about an index of which no version was finished.
+    /// Returns the hint for an index without a finished version.
     pub(super) fn first_version(&self, index: &Path) -> String {
         hints::FIRST_VERSION.replace("cairn index PATH", &self.command("index PATH", index))
     }
 
-    /// Returns what to do about an error.
+    /// Returns the hint for an error.
     pub(super) fn after(&self, error: &Error) -> Option<String> {
         match error {
             Error::NoIndex { path } if *path != self.usual => {
@@ -86,14 +86,14 @@ fn value(path: &Path) -> String {
     path.to_str().map_or_else(|| format!(" {DIR}"), |path| after_flag(path, DIR))
 }
 
-/// Returns a text after a flag: joined to it where it would be taken for another.
+/// Returns a text after a flag: joined to it if it would otherwise be read as another flag.
 fn after_flag(text: &str, otherwise: &'static str) -> String {
     let sign = if text.starts_with('-') { '=' } else { ' ' };
     format!("{sign}{}", quoted(text).as_deref().unwrap_or(otherwise))
 }
 
-/// Returns a text as a shell takes it for one word: as it is where that is enough, else in quotes. There is none for a
-/// text that a terminal would not show as it is.
+/// Returns a text that a shell reads as one word: in quotes if necessary. None for a text that a terminal would not
+/// show as it is.
 fn quoted(text: &str) -> Option<String> {
     if terminal_line(text) != text || text.contains('\0') {
         return None;

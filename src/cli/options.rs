@@ -1,4 +1,4 @@
-//! What was typed, as the options of what makes models, databases and engines.
+//! Converts arguments to the options of `setup`.
 
 use std::path::PathBuf;
 

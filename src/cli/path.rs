@@ -73,18 +73,18 @@ async fn find(
     query::paths(&source, from, to, options).await
 }
 
-/// A path as it is shown, for all that look like it.
+/// A path for display, which represents all that look the same.
 struct Drawn<'a> {
     path: &'a GraphPath,
     text: String,
-    /// What it goes over that no path before it does.
+    /// What it passes through and no path before it does.
     new: Vec<String>,
-    /// Paths that look like it, and go over other passages of the same names.
+    /// Paths that look the same, and pass through other passages of the same names.
     alike: Vec<&'a GraphPath>,
 }
 
 impl Drawn<'_> {
-    /// Returns the names of the passages in whose place another path has others.
+    /// Returns the names of the passages that differ in another path.
     fn other_passages(&self) -> Vec<String> {
         let differs =
             |place: &usize| self.alike.iter().any(|other| other.nodes.get(*place) != self.path.nodes.get(*place));
@@ -95,7 +95,7 @@ impl Drawn<'_> {
     }
 }
 
-/// Returns paths each of which looks different, in order.
+/// Returns paths that all look different, in order.
 fn distinct(paths: &[GraphPath]) -> Vec<Drawn<'_>> {
     let mut all: Vec<Drawn<'_>> = Vec::new();
     let mut known: Vec<String> = Vec::new();
@@ -135,7 +135,7 @@ fn drawn(path: &GraphPath) -> String {
     drawn
 }
 
-/// Returns the sentence that says a relation.
+/// Returns the sentence that states a relation.
 fn sentence(step: &PathStep) -> Option<&PathSentence> {
     if let PathStep::RelatesTo { sentence } = step { sentence.as_ref() } else { None }
 }

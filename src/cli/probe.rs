@@ -1,4 +1,4 @@
-//! `cairn doctor --probe`: what the server of a language model can do, found out once and remembered.
+//! `cairn doctor --probe`: finds out what the server of a language model can do, and remembers it.
 
 use super::Surroundings;
 use crate::domain::ChatError;
@@ -7,8 +7,7 @@ use crate::llm::{Abilities, FormSupport};
 use crate::setup::Probed;
 use crate::skill::Trial;
 
-/// Asks the servers of a model what they can do, remembers it, and says it: of each, with the fault where no skill
-/// works.
+/// Probes the servers of a model, remembers the results, and reports them, each with a fault if no skill works.
 ///
 /// # Errors
 ///
@@ -30,7 +29,7 @@ fn text(probed: &Probed) -> String {
     format!("{model}: {}; {}{place}", said(*abilities), tried(trials))
 }
 
-/// Returns what is wrong with a model that can do nothing that a command will ask of it.
+/// Returns the fault of a model with which no skill works.
 fn fault(probed: &Probed) -> Option<Error> {
     let last = probed.trials.last()?.problem.clone()?;
     let replies = u32::try_from(probed.trials.len()).unwrap_or(u32::MAX);
@@ -38,7 +37,7 @@ fn fault(probed: &Probed) -> Option<Error> {
     is_useless.then(|| Error::Chat { model: probed.model.clone(), source: ChatError::Useless { replies, last } })
 }
 
-/// Says which skills work, and why others do not.
+/// Reports which skills work, and why others do not.
 fn tried(trials: &[Trial]) -> String {
     let works: Vec<&str> = trials.iter().filter(|it| it.problem.is_none()).map(|it| it.skill).collect();
     let fails = trials.iter().filter_map(|it| Some(format!("{} ({})", it.skill, it.problem.as_ref()?)));

@@ -1,4 +1,4 @@
-//! Progress: a bar where a person watches, plain lines elsewhere.
+//! Progress: a bar on a terminal, plain lines elsewhere.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use super::screen::Screen;
 use crate::domain::{Progress, ProgressSink};
 
-/// What is shown while nobody knows how much there is to do.
+/// The bar while the total is unknown.
 const COUNTED: &str = "{msg:20} {pos} {elapsed}";
-/// What is shown once it is known.
+/// The bar once the total is known.
 const MEASURED: &str = "{msg:20} [{bar:30}] {pos}/{len} {rate} {elapsed}";
 
 /// A bar that lives as long as the run that it shows.
@@ -21,7 +21,7 @@ impl Drop for Bar {
     }
 }
 
-/// Writes how many are done a second, as far as anybody reads it.
+/// Writes the rate per second, rounded to a readable number.
 fn rate(state: &ProgressState, out: &mut dyn std::fmt::Write) {
     // Whoever draws the bar has no use for an error.
     let _written = match state.per_sec() {
@@ -30,7 +30,7 @@ fn rate(state: &ProgressState, out: &mut dyn std::fmt::Write) {
     };
 }
 
-/// Returns who shows the progress of a run on `screen`.
+/// Returns a progress listener that draws on `screen`.
 #[must_use]
 pub(super) fn sink(screen: Screen) -> (ProgressSink, Bar) {
     let bar = ProgressBar::with_draw_target(None, screen.bar());

@@ -42,7 +42,7 @@ pub(super) async fn publish_from(
     report
 }
 
-/// Tells a person what publishing came to.
+/// Reports the result of publishing.
 pub(super) fn say(report: &PublishReport, args: &DatabaseArgs, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     let PublishReport { version, source_version, written, changed, deleted, detached, seconds, .. } = report;
@@ -91,7 +91,7 @@ pub(super) async fn unpublish(args: &UnpublishArgs, surroundings: &Surroundings)
     Ok(())
 }
 
-/// Says what would be deleted, and what would stay.
+/// Reports what would be deleted, and what would stay.
 fn what_goes(found: &Unpublishing, target: &Target) -> String {
     let Unpublishing { collection, nodes, relationships, detached, kept } = found;
     let of = collection.map(|it| format!(" of the collection {it}")).unwrap_or_default();

@@ -111,11 +111,11 @@ fn indexed(workspace: &Workspace) -> Result<Vec<RemovedDocument>> {
     documents.collect()
 }
 
-/// Returns those of `documents` that are meant, each once.
+/// Returns the matching `documents`, each once.
 ///
 /// # Errors
 ///
-/// [`Error::Option`] for what means none.
+/// [`Error::Option`] for a pattern that matches none.
 fn chosen(documents: &[RemovedDocument], forms: &[String]) -> Result<Vec<RemovedDocument>> {
     let mut places = BTreeSet::new();
     for form in forms {
@@ -129,7 +129,7 @@ fn chosen(documents: &[RemovedDocument], forms: &[String]) -> Result<Vec<Removed
     Ok(places.into_iter().map(|at| documents[at].clone()).collect())
 }
 
-/// Says that no document has this id or address, and which have it in theirs.
+/// Returns the error that no document has this id or address, with those that contain it in theirs.
 fn unknown(documents: &[RemovedDocument], form: &str) -> Error {
     let has_it = documents.iter().filter(|it| it.uri.contains(form) || it.source_id.contains(form));
     let mut close: Vec<String> = has_it.map(|it| it.uri.clone()).take(CLOSE_MAX).collect();

@@ -1,9 +1,9 @@
 //! The terminal: data to stdout, everything else to stderr. The only file that writes to either.
 //!
-//! Whatever goes out passes here, and is escaped here: text of documents, file names and servers cannot steer a
-//! terminal, wherever it stands in what is printed. What stands out is a [`Styled`], whose looks are chosen by this
-//! program and become codes only when it is written, so that no text can bring codes of its own. Text is escaped on
-//! files and pipes too, since a terminal may show them later; JSON keeps its value, by escapes of its own.
+//! All output passes through here and is escaped here: text from documents, file names and servers cannot control a
+//! terminal. Highlighted text is a [`Styled`], whose styles are chosen by this program and become codes only when it is
+//! written, so no text can bring its own codes. Text is also escaped in files and pipes, because a terminal may show
+//! them later; JSON keeps its values, with its own escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -17,25 +17,25 @@ use indicatif::{ProgressDrawTarget, TermLike};
 use crate::text::{json_escape, terminal_escape, terminal_line};
 use crate::workspace::is_contained;
 
-/// Columns that text is wrapped at on a terminal: wider lines are hard to read on any.
+/// Columns at which text is wrapped on a terminal: wider lines are hard to read.
 const COLUMNS: usize = 80;
-/// Columns before the further lines of a message, so that none of them looks like a line of this program.
+/// Indentation of the further lines of a message, so that none of them looks like a line of this program.
 const INDENT: &str = "  ";
-/// Times a second that a bar is drawn at most.
+/// Maximum redraws of a bar per second.
 const BAR_HZ: u8 = 20;
 
-/// How a part of a line looks.
+/// The style of a part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
     Plain,
     Strong,
     Faint,
-    /// A word that was looked for.
+    /// A word that matches the query.
     Marked,
 }
 
 impl Look {
-    /// Returns what a terminal is told, if anything.
+    /// Returns the code for a terminal, if any.
     const fn code(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -46,7 +46,7 @@ impl Look {
     }
 }
 
-/// Text of which parts may stand out. The text is anybody's: it is escaped when it is written.
+/// Text with highlighted parts. The text may come from anybody: it is escaped when it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Styled(Vec<(Look, String)>);
 
@@ -104,7 +104,7 @@ enum Standard {
     Error,
 }
 
-/// A stream, and who is at its end.
+/// A stream, and whether it ends at a terminal.
 #[derive(Debug, Clone, Copy)]
 struct Stream {
     standard: Standard,
@@ -121,7 +121,7 @@ impl Stream {
         Self { standard, is_terminal, has_looks: is_terminal && !no_color }
     }
 
-    /// Writes a line: whatever is in it stays on it.
+    /// Writes one line: line breaks in it are escaped.
     fn line(self, text: &Styled) -> io::Result<()> {
         self.put(&format!("{}\n", text.written(self.has_looks)))
     }
@@ -132,7 +132,7 @@ impl Stream {
         self.put(&if text.ends_with('\n') { text } else { Cow::Owned(format!("{text}\n")) })
     }
 
-    /// Writes text that was escaped, in one piece.
+    /// Writes escaped text in one piece.
     fn put(self, escaped: &str) -> io::Result<()> {
         match self.standard {
             Standard::Output => io::stdout().write_all(escaped.as_bytes()),
@@ -141,7 +141,7 @@ impl Stream {
     }
 }
 
-/// Takes the output of this process for what calls itself a frame; what libraries print goes to the errors from now on.
+/// Takes the output of this process for frames; output of libraries goes to stderr from now on.
 ///
 /// # Errors
 ///
@@ -172,7 +172,7 @@ impl Screen {
         Self { output: Stream::new(Standard::Output, no_color), errors: Stream::new(Standard::Error, no_color) }
     }
 
-    /// Asks a person at the terminal, and returns whether the answer is yes; nobody else is asked.
+    /// Asks for confirmation on a terminal, and returns whether the answer is yes; without a terminal, it is no.
     #[must_use]
     pub(super) fn confirmed(&self, question: &str) -> bool {
         if !io::stdin().is_terminal() {
@@ -183,12 +183,12 @@ impl Screen {
         io::stdin().read_line(&mut answer).is_ok() && answer.trim() == "yes"
     }
 
-    /// Returns whether a person watches stdout.
+    /// Returns whether stdout is a terminal.
     pub(super) const fn is_terminal(&self) -> bool {
         self.output.is_terminal
     }
 
-    /// Returns whether a person watches stderr.
+    /// Returns whether stderr is a terminal.
     pub(super) const fn is_watched(&self) -> bool {
         self.errors.is_terminal
     }
@@ -211,7 +211,7 @@ impl Screen {
         self.output.lines(text)
     }
 
-    /// Writes JSON. It keeps its value on whatever end.
+    /// Writes JSON, with exact values everywhere.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl Screen {
         self.output.put(&format!("{}\n", json_escape(json)))
     }
 
-    /// Writes lines of JSON whose bytes are compared: a terminal alone gets escapes for what could steer it.
+    /// Writes lines of JSON whose bytes are compared: only on a terminal are control characters escaped.
     ///
     /// # Errors
     ///
@@ -270,7 +270,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Writes a line of text from documents, cut on a terminal where it is too wide for it.
+    /// Writes a line of text from documents, cut to the width of a terminal.
     ///
     /// # Errors
     ///
@@ -283,24 +283,23 @@ impl Screen {
         }
     }
 
-    /// Writes a line for people. Nobody is left to tell if that fails.
+    /// Writes a line for people; failures are ignored, since there is nowhere to report them.
     pub(super) fn note(&self, text: impl Into<Styled>) {
         let _closed = self.errors.line(&text.into());
     }
 
-    /// Writes a message for people, of which only the first line begins at the left. Nobody is left to tell if that
-    /// fails.
+    /// Writes a message for people, whose further lines are indented; failures are ignored.
     pub(super) fn message(&self, text: &str) {
         let text = text.trim_end().replace('\n', &format!("\n{INDENT}"));
         let _closed = self.errors.lines(&text);
     }
 
-    /// Writes JSON for programs that follow stderr. Nobody is left to tell if that fails.
+    /// Writes JSON for programs that read stderr; failures are ignored.
     pub(super) fn json_note(&self, json: &str) {
         let _closed = self.errors.put(&format!("{}\n", json_escape(json)));
     }
 
-    /// Writes help, or what is wrong with a command as it was typed. Nobody is left to tell if that fails.
+    /// Writes help or a usage error; failures are ignored.
     pub(super) fn usage(&self, said: &clap::Error) {
         let stream = if said.use_stderr() { self.errors } else { self.output };
         let text = said.render();
@@ -317,7 +316,7 @@ impl Screen {
         };
     }
 
-    /// Lets a panic be told here: its message may hold a piece of a document.
+    /// Prints panics through this screen, because their messages may contain text of a document.
     pub(super) fn tell_panics(self) {
         std::panic::set_hook(Box::new(move |panic| {
             // It is caught, and told as what it is.
@@ -333,7 +332,7 @@ impl Screen {
         }));
     }
 
-    /// Lets the log be told here, as much of it as was asked for so many times.
+    /// Prints the log through this screen, at the given verbosity.
     pub(super) fn tell_log(self, verbose: u8) {
         let level = match verbose {
             0 => return,
@@ -346,7 +345,7 @@ impl Screen {
         let _set = subscriber.with_ansi(false).with_target(false).try_init();
     }
 
-    /// Returns where a bar is drawn: nowhere, unless a person watches.
+    /// Returns where a bar is drawn: nowhere, unless stderr is a terminal.
     pub(super) fn bar(&self) -> ProgressDrawTarget {
         if self.is_watched() {
             ProgressDrawTarget::term_like_with_hz(Box::new(BarTerminal(self.errors)), BAR_HZ)
@@ -355,20 +354,20 @@ impl Screen {
         }
     }
 
-    /// Returns text that stands out.
+    /// Returns emphasized text.
     #[must_use]
     pub(super) fn strong(&self, text: impl Into<String>) -> Styled {
         Styled(vec![(Look::Strong, text.into())])
     }
 
-    /// Returns text that stands back.
+    /// Returns faint text.
     #[must_use]
     pub(super) fn faint(&self, text: impl Into<String>) -> Styled {
         Styled(vec![(Look::Faint, text.into())])
     }
 }
 
-/// The log: each write is an event, and a line.
+/// The log: each write is an event, on one line.
 #[derive(Debug, Clone, Copy)]
 struct Log(Stream);
 
@@ -384,7 +383,7 @@ impl Write for Log {
     }
 }
 
-/// The terminal as a bar sees it. The bar moves the cursor by calls alone: what it writes is text.
+/// The terminal for a bar, which moves the cursor by calls: its writes are only text.
 #[derive(Debug)]
 struct BarTerminal(Stream);
 

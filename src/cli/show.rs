@@ -1,4 +1,4 @@
-//! What was found, for people: passages, answers, the path that led to them.
+//! Shows results to people: passages, answers, the paths that led to them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,17 +14,17 @@ use crate::error::Result;
 use crate::query::QueryEngine;
 use crate::text::is_block_start;
 
-/// Words of a question that a passage lacks, and places of near-equal passages, that are named.
+/// Maximum numbers of missing words and of near-duplicate locations that are named.
 const WORDS_NAMED_MAX: usize = 5;
 const NEAR_NAMED_MAX: usize = 3;
-/// Columns before what belongs to the line above.
+/// Indentation of what belongs to the line above, in columns.
 const INDENT: usize = 4;
 
-/// What passages are called: by their document, and by their section where the list has several of a document.
+/// Names of passages: by their document, and by their section if the list has several of a document.
 pub(super) struct Names(BTreeMap<PassageId, String>);
 
 impl Names {
-    /// Returns the names of `hits`, of those on the paths to them, and of whatever else `ledger` names.
+    /// Returns the names of `hits`, of passages on the paths to them, and of all others in `ledger`.
     pub(super) async fn of(engine: &QueryEngine, hits: &[Hit], ledger: &Ledger) -> Result<Self> {
         let on_ways = hits.iter().flat_map(|hit| &hit.path).flat_map(|step| [step.from, step.to]);
         let mut names = engine.names(&on_ways.chain(ledger.passages()).collect()).await?;
@@ -47,8 +47,8 @@ impl Names {
 
     /// Returns a path from passage to passage: `A → B —Anna Holt→ C —When was D born?→ D`.
     ///
-    /// An arrow without a word leads to the passage of a name that stands in the one before it; a name over an arrow is
-    /// one that both mention, or another name of the passage; a question over it is one that the next passage answers.
+    /// An arrow without a word leads to the passage of a name in the one before it; a name over an arrow is one that
+    /// both mention, or another name of the passage; a question over it is one that the next passage answers.
     pub(super) fn path(&self, steps: &[Step]) -> String {
         let mut path = String::new();
         for step in steps {
@@ -81,7 +81,7 @@ fn below<'a>(name: &str, section: &'a str) -> Option<&'a str> {
     Some(below.trim_start_matches(" › ")).filter(|below| !below.is_empty())
 }
 
-/// Returns what a passage of the document `name` is called, under the headings of `section`.
+/// Returns the name of a passage of the document `name`, under the headings of `section`.
 pub(super) fn titled(name: &str, section: Option<&str>) -> String {
     let below = section.and_then(|section| below(name, section));
     below.map_or_else(|| name.to_owned(), |below| format!("{name} › {below}"))
@@ -109,7 +109,7 @@ pub(super) fn hits(screen: &Screen, hits: &[Hit], names: &Names) -> io::Result<(
     Ok(())
 }
 
-/// Says why a passage is there, as far as that is not seen already.
+/// Says why a passage was found, unless that is obvious.
 fn why(why: &Why, path: &[Step]) -> Option<String> {
     let Why { words, missing, is_named } = why;
     let named = is_named.then_some("named in the question");
@@ -128,7 +128,7 @@ fn why(why: &Why, path: &[Step]) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// Says which passages are nearly equal to one that is shown.
+/// Says which passages are near-duplicates of one that is shown.
 fn near_equal(hit: &Hit) -> Option<String> {
     let count = hit.near_equal.len();
     let mut places: Vec<&str> = hit.near_equal.iter().map(|near| near.uri.as_str()).collect();
@@ -138,7 +138,7 @@ fn near_equal(hit: &Hit) -> Option<String> {
     (count > 0).then(|| format!("and {count} near-duplicates: {}{more}", places.join(", ")))
 }
 
-/// Says on stderr what was searched for instead of what was typed.
+/// Reports corrected words on stderr.
 pub(super) fn spellings(screen: &Screen, ledger: &Ledger) {
     for Spelling { typed, searched } in &ledger.spellings {
         screen.note(format!("searched for “{searched}” instead of “{typed}”, which is not in the index"));
@@ -154,7 +154,7 @@ pub(super) fn answer(screen: &Screen, answer: &Answer, names: &Names) -> io::Res
     rest_of_answer(screen, answer, names, 0)
 }
 
-/// Shows an answer of which the first `shown` sentences of a model are shown already.
+/// Shows an answer, of whose model-written sentences the first `shown` are shown already.
 ///
 /// # Errors
 ///
@@ -197,7 +197,7 @@ pub(super) fn rest_of_answer(screen: &Screen, answer: &Answer, names: &Names, sh
     Ok(())
 }
 
-/// Returns the topic of an overview that a sentence is quoted for.
+/// Returns the topic for which an overview quotes a sentence.
 fn topic<'a>(answer: &'a Answer, citation: &Citation) -> Option<&'a str> {
     let layers = answer.ledger.layers.as_deref().filter(|_| answer.kind == AnswerKind::Overview)?;
     let topic = layers.communities.iter().find(|topic| topic.findings.contains(citation))?;
@@ -217,7 +217,7 @@ fn quotation(screen: &Screen, quote: &str, number: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether the lines of a text mean something: it has code, or items.
+/// Returns whether the lines of a text matter: it has code or list items.
 fn has_lines(text: &str) -> bool {
     let is_kept = |line: &str| {
         line.starts_with("```") || line.starts_with("    ") || line.starts_with('\t') || is_block_start(line)
@@ -225,7 +225,7 @@ fn has_lines(text: &str) -> bool {
     text.lines().skip(1).any(is_kept) || text.starts_with("```")
 }
 
-/// Shows a sentence that a model wrote, with what it cites.
+/// Shows a sentence that a model wrote, with its citations.
 ///
 /// # Errors
 ///
@@ -238,7 +238,7 @@ pub(super) fn sentence(screen: &Screen, sentence: &WrittenSentence) -> io::Resul
     screen.wrapped(&format!("{} {cited}{doubt}", sentence.text), 0)
 }
 
-/// Shows web results beside an answer: those that it cites, where a model wrote it, and else all.
+/// Shows web results with an answer: those that it cites if a model wrote it, and otherwise all.
 ///
 /// # Errors
 ///
@@ -251,7 +251,7 @@ pub(super) fn web(screen: &Screen, answer: &Answer) -> io::Result<()> {
     web_results(screen, &shown)
 }
 
-/// Shows web results, which are none of the index.
+/// Shows web results, which are not part of the index.
 ///
 /// # Errors
 ///
@@ -272,7 +272,7 @@ pub(super) fn web_results(screen: &Screen, results: &[WebResult]) -> io::Result<
     Ok(())
 }
 
-/// Says on stderr what a model had to do with an answer.
+/// Reports a model's part in an answer, on stderr.
 pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
     let Writing { model, spent, .. } = writing;
     let strategy = &answer.strategy;
@@ -293,7 +293,7 @@ pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
     screen.note(format!("{what}; {spent}"));
 }
 
-/// Says on stderr what a model did while passages were looked for, and what that came to.
+/// Reports a model's part in the search and its cost, on stderr.
 pub(super) fn work(screen: &Screen, ledger: &Ledger) {
     if let Some(RerankWork { reranker, passages, spent }) = &ledger.reranking {
         screen.note(format!("`{reranker}` scored {passages} passages with {spent}"));
@@ -326,7 +326,7 @@ fn path(screen: &Screen, names: &Names, steps: &[Step]) -> io::Result<()> {
     if steps.is_empty() { Ok(()) } else { screen.wrapped(&names.path(steps), INDENT) }
 }
 
-/// Returns where to turn to, or the bytes where a file has neither pages nor lines.
+/// Returns the page or line, or the bytes if a file has neither.
 fn place(location: String, uri: &str, span: Span) -> String {
     if location == uri { format!("{uri} {}–{}", span.start, span.end) } else { location }
 }

@@ -1,27 +1,27 @@
-//! What is shown of a passage: the lines in which words of the question stand, or else how it begins.
+//! Excerpts of passages: the lines with words of the question, or else the beginning.
 
 use std::ops::Range;
 
 use crate::domain::Span;
 
-/// Lines that are shown at most.
+/// Maximum number of lines.
 const LINES_MAX: usize = 3;
-/// Characters of a line at most, and of a passage that begins a list.
+/// Maximum characters of a line, and of a passage that begins a list.
 const CHARS_MAX: usize = 240;
-/// Bytes before the first match of a long line that are shown at least.
+/// Minimum bytes shown before the first match of a long line.
 const BEFORE_BYTES: usize = 60;
 
-/// A line as it is shown.
+/// A line of an excerpt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShownLine {
     /// Its text, with one space where there is white space.
     pub(super) text: String,
-    /// What is marked in it, as bytes.
+    /// The highlighted byte ranges.
     pub(super) marks: Vec<Range<usize>>,
 }
 
-/// Returns the lines of a passage that have most different matches, in their order; headings only where nothing else
-/// has any, since the name of a passage tells them. Without a match, how the passage begins.
+/// Returns the lines of a passage with the most different matches, in their order; headings only if no other line
+/// matches, since the name of a passage shows them. Without a match, the beginning of the passage.
 pub(super) fn shown_lines(text: &str, matches: &[Span]) -> Vec<ShownLine> {
     let mut lines: Vec<(usize, usize, Range<usize>)> = Vec::new();
     let mut start = 0;
@@ -54,7 +54,7 @@ fn is_inside(part: &Span, whole: &Range<usize>) -> bool {
     whole.start <= part.start && part.end <= whole.end
 }
 
-/// Returns how a passage begins, without the headings that its name already tells.
+/// Returns the beginning of a passage, without the headings that its name already shows.
 fn beginning(text: &str) -> Option<ShownLine> {
     let is_told = |line: &str| line.trim().is_empty() || line.starts_with('#');
     let told: usize = text.split_inclusive('\n').take_while(|line| is_told(line)).map(str::len).sum();
@@ -62,7 +62,7 @@ fn beginning(text: &str) -> Option<ShownLine> {
     (!text.trim().is_empty()).then(|| shown(text, start..text.len(), &[]))
 }
 
-/// Returns a part of a passage, cut to what is shown of it.
+/// Returns a part of a passage, cut for display.
 fn shown(text: &str, span: Range<usize>, matches: &[Span]) -> ShownLine {
     let inside: Vec<Range<usize>> = matches.iter().filter(|it| is_inside(it, &span)).map(|it| it.range()).collect();
     let mut from = span.start;

@@ -40,7 +40,7 @@ fn show_graph(status: &GraphStatus, surroundings: &Surroundings) -> Done {
     Ok(())
 }
 
-/// Returns how much a version holds.
+/// Returns the counts of a version.
 fn contents(counts: &Counts) -> [(&'static str, String); 6] {
     let above = &counts.hierarchy;
     let hierarchy = format!(
@@ -188,7 +188,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     Ok(())
 }
 
-/// Says how many documents there are of each media type, the most first.
+/// Returns the number of documents per media type, most frequent first.
 fn kinds(status: &Status) -> String {
     let mut types: Vec<(&String, &u64)> = status.media_types.iter().collect();
     types.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
@@ -196,7 +196,7 @@ fn kinds(status: &Status) -> String {
     shown.collect::<Vec<String>>().join(", ")
 }
 
-/// Says how many documents are in the version, and how many are still to come into one.
+/// Returns how many documents are in the version, and how many are still to be indexed.
 fn progress(path: &Path, status: &Status, surroundings: &Surroundings) -> String {
     let command = surroundings.next.command("index PATH", path);
     let next = if status.is_changed { format!(": `{command}` indexes them") } else { String::new() };

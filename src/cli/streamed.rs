@@ -1,4 +1,4 @@
-//! Sentences of a language model, printed while it writes.
+//! Prints sentences of a language model while it writes.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use super::show;
 use crate::domain::{Answer, WrittenSentence};
 use crate::query::SentenceSink;
 
-/// The sentences that were printed so far.
+/// The sentences printed so far.
 #[derive(Clone, Default)]
 pub(super) struct Streamed(Arc<Mutex<State>>);
 
@@ -19,7 +19,7 @@ struct State {
 }
 
 impl Streamed {
-    /// Returns what prints each sentence as it comes.
+    /// Returns a listener that prints each sentence as it arrives.
     pub(super) fn sink(&self, screen: Screen) -> SentenceSink {
         let streamed = self.clone();
         SentenceSink::new(move |sentence| {
@@ -31,7 +31,7 @@ impl Streamed {
         })
     }
 
-    /// Returns how many sentences of an answer were printed. Where others were, says that they do not hold.
+    /// Returns how many sentences of an answer were printed. If other sentences were printed, retracts them.
     ///
     /// # Errors
     ///

@@ -102,7 +102,7 @@ fn show(found: &Topics, level: Option<u32>, surroundings: &Surroundings) -> Done
     Ok(())
 }
 
-/// Returns who found what: rules or a language model.
+/// Returns who found the topics: rules or a language model.
 fn by(found: &Topics) -> String {
     let reports = found.topics.iter().filter(|topic| topic.report.is_some()).count();
     let model = match found.by_model {

@@ -1,4 +1,4 @@
-//! `cairn index --watch`: which files changed, and when it is time to index them.
+//! `cairn index --watch`: detects changed files and decides when to index them.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 use crate::ingest::{Territory, WalkOptions};
 
-/// How long nothing changes before a run begins: an editor writes a file in several steps.
+/// Quiet time before a run: an editor writes a file in several steps.
 const QUIET: Duration = Duration::from_millis(500);
-/// How long a run is put off at most while files go on changing.
+/// Maximum delay of a run while files keep changing.
 const PUT_OFF_MAX: Duration = Duration::from_secs(10);
-/// How often a request to stop is looked for.
+/// How often to check for a request to stop.
 const TICK: Duration = Duration::from_millis(100);
-/// How often folders are looked through where the system cannot tell of changes.
+/// How often folders are compared if the system cannot report changes.
 const POLL: Duration = Duration::from_secs(5);
 
 /// Files and folders under watch.
@@ -27,27 +27,27 @@ pub(super) struct Watch {
     paths: Vec<PathBuf>,
     walk: WalkOptions,
     changes: watch::Receiver<Changes>,
-    /// The changes of the paths themselves that are known.
+    /// The known changes of the paths themselves.
     roots: u64,
-    /// It watches until it is dropped.
+    /// The watcher, which watches until it is dropped.
     _watcher: Box<dyn Watcher + Send>,
 }
 
-/// What watchers tell.
+/// Messages of watchers.
 #[derive(Debug, Clone, Copy, Default)]
 struct Changes {
-    /// A number that changes with the files: however many changes come, none takes room.
+    /// A number that changes with the files: any number of changes takes no room.
     files: u64,
-    /// The same for what is watched itself: another folder may lie in its place, which nobody watches.
+    /// The same for the watched paths themselves: another folder may take the place of one, which is not watched yet.
     roots: u64,
 }
 
 impl Watch {
-    /// Begins to watch.
+    /// Starts watching.
     ///
     /// # Errors
     ///
-    /// If a path is not there or cannot be watched.
+    /// If a path is missing or cannot be watched.
     pub(super) fn begin(paths: &[PathBuf], walk: &WalkOptions, screen: &Screen) -> Result<Self> {
         let found = |path: &PathBuf| path.canonicalize().map_err(|_| Error::MissingPath { path: path.clone() });
         let roots = paths.iter().map(found).collect::<Result<Vec<PathBuf>>>()?;
@@ -66,11 +66,11 @@ impl Watch {
         Ok(Self { paths: paths.to_vec(), walk: walk.clone(), changes, roots: 0, _watcher: watcher })
     }
 
-    /// Waits until files changed and are left alone again; false where a stop was asked for.
+    /// Waits until files have changed and are quiet again; false if a stop was requested.
     ///
     /// # Errors
     ///
-    /// If what is watched cannot be watched any more.
+    /// If the paths cannot be watched any more.
     pub(super) async fn changed(&mut self, cancellation: &Cancellation, screen: &Screen) -> Result<bool> {
         let ended = || Error::Internal("the watcher of changes ended".to_owned());
         loop {
@@ -92,7 +92,7 @@ impl Watch {
         self.begin_anew(cancellation, screen).await
     }
 
-    /// Begins anew where a path itself came or went, once all of them are there.
+    /// Restarts if a path itself appeared or disappeared, once all of them exist.
     async fn begin_anew(&mut self, cancellation: &Cancellation, screen: &Screen) -> Result<bool> {
         let roots = self.changes.borrow_and_update().roots;
         let are_there = || self.paths.iter().all(|path| path.exists());
@@ -113,7 +113,7 @@ impl Watch {
     }
 }
 
-/// Makes a watcher of one kind.
+/// Creates a watcher of one kind.
 fn watcher<W: Watcher>(
     roots: &[PathBuf],
     walk: &WalkOptions,
@@ -144,7 +144,7 @@ fn watcher<W: Watcher>(
     Ok(watcher)
 }
 
-/// Returns whether a run would find something else after an event. One that says that others were lost always matters.
+/// Returns whether an event may change the result of a run. One that says that others were lost always may.
 fn matters(event: &Event, roots: &mut [Territory]) -> bool {
     let is_change = !matches!(event.kind, EventKind::Access(_));
     event.need_rescan() || is_change && event.paths.iter().any(|path| roots.iter_mut().any(|root| root.has(path)))

@@ -1,4 +1,4 @@
-//! `cairn worker`: reads documents for `cairn index`, in a process that has given up what it does not need.
+//! `cairn worker`: reads documents for `cairn index`, in a process that has given up every permission it does not need.
 
 use std::io;
 

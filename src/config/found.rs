@@ -1,7 +1,7 @@
-//! A file that is found in the current folder: it may have come with the folder, from anybody.
+//! A configuration file found in the current folder: it may have come with the folder, from anybody.
 //!
-//! What it may say is all that [`Found`] has: how to index and search there. Keys that decide what is loaded, called or
-//! sent have no value in the type that it is read as, only a place in the file, by which they are refused.
+//! It may set only the fields of [`Found`]: how to index and search there. The type that it is parsed as has no values
+//! for keys that decide what is loaded, called or sent, only their position in the file, with which they are refused.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

@@ -1,10 +1,9 @@
-//! What the surroundings say: the environment, and files called `cairn.toml`. The only place that reads either.
+//! Configuration: the environment, and files called `cairn.toml`. The only place that reads either.
 //!
-//! The environment and the user's own file are trusted. A file that is found in the current folder may come from
-//! somebody else, with the folder: it is read as a type that has no field for what is loaded, called or sent.
+//! The environment and the user's own file are trusted. A file found in the current folder may come from somebody else,
+//! with the folder: it is parsed as a type that has no field for what is loaded, called or sent.
 //!
-//! A flag goes before the environment, that before a file that is found, that before the user's own, and that before
-//! the default.
+//! A flag takes precedence over the environment, then a found file, the user's own file, and the default.
 
 mod found;
 mod model;

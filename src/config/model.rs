@@ -1,4 +1,4 @@
-//! What is set of the language model that may be asked.
+//! Settings of the language model.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! The user's own configuration: trusted, and so free to say what is loaded and who is asked.
+//! The user's own configuration: trusted, so it may decide what is loaded and which servers are called.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

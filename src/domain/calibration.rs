@@ -1,4 +1,4 @@
-//! What a reranker's score says: the probability that a passage is needed, by a logistic curve that was fitted to
+//! The meaning of a reranker's score: the probability that a passage is needed, from a logistic curve fitted to
 //! questions whose passages are known (Platt, 1999).
 
 use serde::{Deserialize, Serialize};

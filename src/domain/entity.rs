@@ -1,4 +1,4 @@
-//! Entities: the things that names stand for, and which names were merged.
+//! Entities: what names stand for, and which names were merged.
 
 use serde::{Deserialize, Serialize};
 

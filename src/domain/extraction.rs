@@ -1,4 +1,4 @@
-//! What a language model finds in a passage: entities, and relations between them (`HiRAG`, section on `HiIndex`).
+//! A language model's extraction from a passage: entities, and relations between them (`HiRAG`, section on `HiIndex`).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! What `layers` finds on the levels of the hierarchy, and how it is chosen: `HiRAG`'s local, global and bridge
-//! knowledge.
+//! The findings of `layers` on the levels of the hierarchy, and the options that select them: `HiRAG`'s local, global
+//! and bridge knowledge.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What runs leave out, grouped by reason, so that thousands of files make a short list.
+//! Sources that runs leave out, grouped by reason, so that thousands of files make a short list.
 
 use serde::{Deserialize, Serialize};
 

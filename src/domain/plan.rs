@@ -1,5 +1,4 @@
-//! The plan of a query: how a strategy with rounds of its own took the question, what it noted on its way, and why it
-//! ended.
+//! The plan of a query: the route that a strategy with its own rounds chose, its notes, and why it ended.
 
 use std::fmt;
 

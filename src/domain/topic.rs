@@ -1,4 +1,4 @@
-//! Topics: what a collection is about, as communities of entities that are mentioned together.
+//! Topics of a collection: communities of entities that are mentioned together.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Versions of an index, and what is counted in one.
+//! Versions of an index, and their counts.
 
 use std::fmt;
 

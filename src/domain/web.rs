@@ -1,4 +1,4 @@
-//! What a web search returned: never a passage, and never quoted as a document.
+//! Results of a web search: never passages, and never quoted as documents.
 
 use serde::{Deserialize, Serialize};
 

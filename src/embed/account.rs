@@ -1,4 +1,4 @@
-//! What the calls of an embedder behind a server come to: beforehand, against a budget, and in the end.
+//! Accounts for the calls of an embedder behind a server: estimate, budget and total.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Which embedder is meant by what a person types.
+//! Parses the name of an embedder.
 
 use std::path::PathBuf;
 use std::str::FromStr;

@@ -1,7 +1,7 @@
-//! Which texts stand for a passage and for a sentence when they are embedded.
+//! Which texts are embedded for a passage and for a sentence.
 //!
-//! A title says what a passage is about and is lost in a long text, so it has a share of its own in the passage's
-//! vector. It helps retrieval more than any other single thing a small embedder can do.
+//! A title says what a passage is about, but is lost in a long text, so it has its own share in the passage's vector.
+//! Nothing else helps retrieval with a small embedder as much.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

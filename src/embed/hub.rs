@@ -1,4 +1,4 @@
-//! Models by name: downloaded once into a folder of the usual form, which is then used like any other.
+//! Models by name: downloaded once to a folder in the usual form, which is then used like any other.
 //!
 //! Only with the feature `hub`: without it, nothing in this program downloads a model.
 

@@ -1,4 +1,4 @@
-//! Texts to vectors.
+//! Embedders and rerankers.
 
 mod account;
 mod choice;

@@ -1,7 +1,7 @@
 //! A sentence encoder that runs on this machine: any ONNX model with its tokenizer, through `fastembed`.
 //!
 //! Texts are embedded one at a time on as many threads as there are cores: models in 8 bits are fastest that way, and
-//! the vector of a text does not depend on which texts stand beside it.
+//! the vector of a text does not depend on other texts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Where the model of an embedder is, as an index remembers it, and what a caller allows of that.
+//! Where the model of an embedder is, as an index remembers it, and how much of this a caller allows.
 //!
-//! An index is a folder that people move and get from others, and whoever made it wrote what it remembers. So nothing
-//! of it is used by itself: a folder and an address can be read from here only against what the caller [`Confirmed`].
-//! A library, which is code, is not remembered at all.
+//! An index is a folder that people move and share, and its contents come from whoever made it. So none of this is used
+//! unasked: a folder and an address can be read from here only as far as the caller [`Confirmed`] them. A library,
+//! which is code, is not remembered at all.
 
 use std::path::{Component, Path, PathBuf, Prefix};
 

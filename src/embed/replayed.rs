@@ -1,4 +1,4 @@
-//! An embedder behind a server as it was recorded, which asks nobody.
+//! Replays a recorded embedder behind a server, without calling it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

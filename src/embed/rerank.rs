@@ -1,4 +1,4 @@
-//! Question and passage read together: slower than vectors, and closer.
+//! Cross-encoders, which read question and passage together: slower than vectors, but more accurate.
 
 use std::future::Future;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A reranker behind a server as it was recorded, which asks nobody.
+//! Replays a recorded reranker behind a server, without calling it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

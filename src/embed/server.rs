@@ -1,9 +1,9 @@
-//! An embedder behind a server that speaks as `OpenAI`'s.
+//! An embedder behind a server with an `OpenAI`-compatible API.
 //!
-//! Texts go out in batches, a few at one time. A batch is tried again only where the server did nothing; what comes
-//! back is checked before it is used: one vector a text, of one length, finite, and not of zeros. Where a batch fails
-//! for good, those under way are waited for and kept, since they are paid for, and no other goes out. Calls are counted
-//! on an [`Account`], and end where its budget does.
+//! Texts are sent in batches, a few at a time. A batch is retried only if the server did nothing; vectors are checked
+//! before use: one per text, of one length, finite, not all zeros. If a batch fails for good, those in progress are
+//! awaited and kept, since they are paid for, and no other is sent. Calls are counted on an [`Account`], within its
+//! budget.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl std::fmt::Debug for Learnt {
     }
 }
 
-/// An embedder behind a server that speaks as `OpenAI`'s.
+/// An embedder behind a server with an `OpenAI`-compatible API.
 pub struct ServerEmbedder {
     dimension: usize,
     /// Calls at one time at most.

@@ -1,4 +1,4 @@
-//! An embedder behind a server that an index names and nobody has confirmed.
+//! An embedder behind a server that an index names and the user has not confirmed.
 
 use super::place::{EmbedderPlace, ServerPlace};
 use super::server::PIECES_MAX;

@@ -1,5 +1,5 @@
-//! An engine asked every question of a file, and its answers scored. The answer is the guess of a rule where there is
-//! one, and else the first sentence that is quoted; the report says which share was which.
+//! Asks an engine every question of a file and scores its answers. The answer is the guess of a rule if there is one,
+//! and otherwise the first quoted sentence; the report gives the share of each.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};

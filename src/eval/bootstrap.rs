@@ -1,5 +1,5 @@
-//! How far a mean over questions can be trusted: percentile bootstrap with a generator of our own, so that the same
-//! values and seed give the same interval everywhere.
+//! Confidence intervals of a mean over questions: percentile bootstrap with our own generator, so that the same values
+//! and seed give the same interval everywhere.
 
 use serde::{Deserialize, Serialize};
 

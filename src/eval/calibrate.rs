@@ -1,4 +1,4 @@
-//! How well a reranker's scores say whether a passage is needed, as a probability: a logistic curve is fitted to the
+//! Calibrates a reranker's scores to the probability that a passage is needed: a logistic curve is fitted to the
 //! passages of half of the questions and measured on those of the other half (Platt, 1999).
 
 use std::fmt::{self, Display, Formatter};

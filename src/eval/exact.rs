@@ -1,5 +1,5 @@
-//! How good one answer is: exact match and F1 as the official scripts of `SQuAD`, `HotpotQA` and 2WikiMultihopQA
-//! compute them.
+//! Scores one answer: exact match and F1 as the official scripts of `SQuAD`, `HotpotQA` and 2WikiMultihopQA compute
+//! them.
 
 /// What is neither right nor wrong in part.
 const TRUTHS: [&str; 3] = ["yes", "no", "noanswer"];

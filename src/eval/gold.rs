@@ -1,4 +1,4 @@
-//! What a ranked list of passages has of the passages that a question asks for.
+//! Which of the needed passages a ranked list contains.
 
 use serde::Deserialize;
 

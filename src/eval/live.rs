@@ -1,6 +1,6 @@
-//! A bundle of questions put to a real model by every method that `HopRAG` (section 4) compares, and by ours: what each
-//! finds, what the model answers from it, and what that comes to. Each question of each method is a line of a file; a
-//! run that ends early, at its budget or by force, goes on where it was.
+//! Runs every method that `HopRAG` (section 4) compares, and ours, on a bundle of questions with a real model: what
+//! each finds, the model's answers, and the cost. Each question of each method is a line of a file; a run that ends
+//! early, at its budget or by force, continues from there.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! What every method of a run with a real model came to, as one table.
+//! The results of every method of a run with a real model, as one table.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -1,4 +1,4 @@
-//! How good one ranked list is: pure arithmetic on source ids.
+//! Metrics of one ranked list: pure arithmetic on source ids.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,5 @@
-//! Scoring of ranked lists and answers against questions with known supporting documents, and what is learned from
-//! them. Who makes the lists does not matter to the scores: an engine of this library, or a file written by another
-//! program.
+//! Scores ranked lists and answers against questions with known supporting documents, and fits weights to them. The
+//! lists may come from an engine of this library or from a file written by another program.
 
 mod answers;
 mod bootstrap;

@@ -1,4 +1,4 @@
-//! A page of results: tables in Markdown and plots, made of what the commands print with `--json`.
+//! A page of results: tables in Markdown and plots, from what the commands print with `--json`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

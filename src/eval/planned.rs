@@ -1,5 +1,5 @@
-//! What stands in for a model that leads a strategy round by round: the recorded parts of a question, one after the
-//! other, each with the answers to earlier parts that are known by then.
+//! The stand-in for a model that leads a strategy in rounds: the recorded parts of a question, one after the other,
+//! each with the answers to earlier parts that are known by then.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Questions with the documents that support their answers, read from JSON Lines. Labels are read for scoring only;
-//! nothing here hands them to a search.
+//! Questions with their supporting documents, read from JSON Lines. Labels are used only for scoring; nothing here
+//! passes them to a search.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! What language models said of the questions of a file once, read from JSON Lines: the parts that one took a question
-//! apart into, with its answers to them, and what another says the question names. Lines without either, and unknown
-//! fields, are passed over, so that a file of questions that holds their parts can be read as it is.
+//! Recorded replies of language models about the questions of a file, read from JSON Lines: the parts of a question,
+//! with answers to them, and the entities that it names. Lines without either, and unknown fields, are ignored, so a
+//! file of questions with their parts can be read directly.
 
 use std::collections::BTreeMap;
 use std::path::Path;

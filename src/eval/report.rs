@@ -1,5 +1,5 @@
-//! What a run of questions scored: means with intervals, in percent, whole and by kind of question, and the time it
-//! took. Rendering for people is beside it, in `table`.
+//! The scores of a run: means with intervals, in percent, in total and by kind of question, and times. `table` renders
+//! them for people.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! An engine asked every question of a file, and its lists scored.
+//! Asks an engine every question of a file and scores its lists.
 
 use std::time::Instant;
 

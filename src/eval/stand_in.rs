@@ -1,21 +1,20 @@
-//! Who stands in for a language model where figures are made without one. What it says goes through prompt, schema and
-//! check like any model's reply.
+//! Stand-ins for a language model, to produce figures without one. Their replies go through prompt, schema and check
+//! like any model's.
 //!
-//! What was recorded of a real model is said again: parts of a question, and what it names. Where a share of right
-//! verdicts is given, a judge that knows the labels does the rest, with errors drawn independently of each other, which
-//! a real model's are not:
+//! Recorded replies of a real model are replayed: parts of a question, and the entities that it names. If an accuracy
+//! is given, a judge that knows the labels does the rest, with independent errors, unlike a real model's:
 //!
-//! - `pick`: each supporting passage that is shown is picked with probability P; in a share 1 − P of questions a wrong
-//!   one is picked too. What it picks stays in the order of the search.
+//! - `pick`: each supporting passage that is shown is picked with probability P; in a share 1 − P of questions, a wrong
+//!   one is picked too. Picks keep the order of the search.
 //! - `judge`: a verdict on each passage, right with probability P.
-//! - `choose`: of steps of which one leads to a supporting passage that one with probability P, else another or none.
-//! - `read`: the recorded answer with probability P where a passage that is shown has it, else the first other name.
-//! - `route`: what the recorded parts come to, with probability P; else another route.
+//! - `choose`: if one of the steps leads to a supporting passage, that one with probability P, else another or none.
+//! - `read`: the recorded answer with probability P if a passage shown contains it, else the first other name.
+//! - `route`: the route that follows from the recorded parts, with probability P; else another route.
 //! - `seed`, `reason`, `seek`, `supplement`: the next recorded part, with the answers to earlier ones that are known.
-//! - `enough`: with probability P, whether every part was asked; else the contrary.
-//! - `digest`: the recorded answer with probability P where a passage that is shown has it; else nothing.
+//! - `enough`: with probability P, whether every part was asked; else the opposite.
+//! - `digest`: the recorded answer with probability P if a passage shown contains it; else nothing.
 //!
-//! Everything else it declines, so that rules go on.
+//! It declines everything else, so that rules take over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

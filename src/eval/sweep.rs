@@ -1,4 +1,4 @@
-//! A traversal by the number of its rounds and of the passages it returns, in the shape of `HopRAG`'s tables 3 to 5:
+//! Scores a traversal by its number of rounds and of passages returned, in the layout of `HopRAG`'s tables 3 to 5:
 //! recall, retrieval F1, passages in the queue of each round, edges judged.
 
 use std::fmt::{self, Display, Formatter, Write as _};

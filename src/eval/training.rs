@@ -1,6 +1,6 @@
-//! Examples to train a smaller model on: what skills of a strategy were asked and what a model replied, of questions
-//! whose accepted answer was reached. They are made by putting the questions again, from a recording most of all, since
-//! a recording has no prompts.
+//! Training examples for a smaller model: the prompts of a strategy's skills and a model's replies, from questions
+//! whose accepted answer was reached. They are made by asking the questions again, usually from a recording, since a
+//! recording has no prompts.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};

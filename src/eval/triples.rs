@@ -1,7 +1,6 @@
-//! Questions, entities and relations made of recorded triples, in the place of those that a model would write: what a
-//! model extracted from a passage once goes through prompt, schema and check of the skills `generate` (or its halves)
-//! and `extract`, so that an index of recorded replies can be measured without asking anybody. The wording is by rule,
-//! and no model's.
+//! Questions, entities and relations made from recorded triples, in place of a model's: triples that a model once
+//! extracted from a passage go through prompt, schema and check of the skills `generate` (or its halves) and `extract`,
+//! so an index of recorded replies can be measured without calling a model. Rules write the wording.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

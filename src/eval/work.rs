@@ -1,4 +1,4 @@
-//! What a language model did over all questions of an evaluation.
+//! A language model's work over all questions of an evaluation.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};

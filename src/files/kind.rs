@@ -1,10 +1,10 @@
-//! What lies at a path.
+//! What is at a path.
 
 use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 
-/// What lies at a path.
+/// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// Nothing.

@@ -1,13 +1,13 @@
-//! Files and folders: the one place that opens, makes, renames and removes them.
+//! Files and folders: the only place that opens, creates, renames and removes them.
 //!
-//! Two kinds of paths are told apart. What a user *names* (a folder of an index, a file of settings, an output) may be
-//! reached through links, as everywhere. What is *ours* (a file or folder whose name this program chose, inside a
-//! folder that was named) has to lie there itself: a link in its place is an error and is never followed, so that
-//! nothing outside the named folder is read, changed or removed, whatever somebody put into it.
+//! There are two kinds of paths. A path that a user *names* (a folder of an index, a file of settings, an output) may
+//! lead through links, as everywhere. A path of *ours* (a file or folder whose name this program chose, inside a named
+//! folder) must not: a link there is an error and is never followed, so nothing outside the named folder is read,
+//! changed or removed, whatever somebody put into it.
 //!
-//! No function here removes a folder with what it holds. Files are removed by name and only where they are regular
-//! files, folders only where they are empty. Whatever is read has to be a regular file, and is opened in a way that
-//! waits for nobody: a named pipe or a device in the place of a file is an error at once.
+//! No function here removes a folder with its contents. Files are removed by name and only if they are regular files,
+//! folders only if they are empty. Only regular files are read, and they are opened without blocking: a named pipe or a
+//! device in the place of a file is an immediate error.
 
 mod kind;
 mod system;

@@ -1,4 +1,4 @@
-//! What systems do differently: how a file is opened without waiting and without following a link, who may read a new
+//! Differences between systems: how a file is opened without waiting and without following a link, who may read a new
 //! one, and which file systems are local.
 
 use std::fs::{File, OpenOptions};

@@ -1,5 +1,5 @@
-//! Arrays that are declared once: from a declaration follow the struct that a build fills, the one that borrows them
-//! from a file, their names there, and a check of the rules that they keep.
+//! Arrays that are declared once: the declaration generates the struct that a build fills, the one that borrows from a
+//! file, their names there, and a check of their rules.
 
 /// How much there is of what the arrays name and other arrays list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

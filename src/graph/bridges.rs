@@ -1,5 +1,5 @@
 //! Bridges: the shortest paths between consecutive key entities over relations (`HiRAG`, section on `HiRetrieval`), and
-//! the relations among all that is on them.
+//! the relations among all entities on them.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! Near neighbors of vectors by cells: each row lies in the cell of its nearest center, and a search looks into the
-//! cells whose centers are nearest.
+//! Near neighbors of vectors by cells: each row is in the cell of its nearest center, and a search reads the cells with
+//! the nearest centers.
 //!
-//! The centers are some 2√n of the n rows: those whose vectors have the smallest hashes. So they are a sample that
-//! depends on nothing but the vectors, and rows that come or go seldom change it. How many cells a search looks into
-//! depends on n alone, in steps. No chance is involved: equal vectors give equal cells.
+//! The centers are some 2√n of the n rows: those whose vectors have the smallest hashes. This sample depends only on
+//! the vectors, and adding or removing rows seldom changes it. How many cells a search reads depends on n alone, in
+//! steps. Nothing is random: equal vectors give equal cells.
 
 use rayon::prelude::*;
 

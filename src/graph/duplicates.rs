@@ -1,5 +1,5 @@
-//! Documents that are nearly equal: versions of one text, pages that lie in several places. Told by a signature of what
-//! stands side by side in them.
+//! Near-duplicate documents: versions of one text, pages that exist in several places. A signature of their word
+//! sequences reveals them.
 //!
 //! A signature is a `MinHash` of one permutation (Li, Owen and Zhang, 2012): the smallest hash of shingles in each of
 //! `BINS` ranges, empty ranges filled from their neighbours as Shrivastava (2017) densifies them. The share of equal

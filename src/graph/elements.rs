@@ -1,5 +1,5 @@
-//! The elements of a version, as a database holds them, laid out as the flat arrays that an index of the same elements
-//! has: array by array the same.
+//! Lays out the elements of a version, as a database holds them, as the same flat arrays that an index of the same
+//! elements has.
 
 use std::marker::PhantomData;
 

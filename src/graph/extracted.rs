@@ -1,4 +1,4 @@
-//! What a model found in the passages of a corpus, by ordinal.
+//! A model's extractions from the passages of a corpus, by ordinal.
 
 use super::mentions::{NamedDocument, NamedPassage};
 use super::ordinal::{EntityOrdinal, PassageOrdinal, SentenceOrdinal};

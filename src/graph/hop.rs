@@ -1,7 +1,6 @@
 //! The hop walk: retrieve–reason–prune over question edges (`HopRAG`, Algorithm 1).
 //!
-//! What an edge is worth and how well a passage fits the question are arguments: similarities here, a model's verdict
-//! elsewhere.
+//! The value of an edge and the fit of a passage are arguments: similarities here, a model's verdicts elsewhere.
 
 use rustc_hash::FxHashMap;
 

@@ -1,9 +1,9 @@
-//! Where to draw the nodes of a small graph: places whose distances come as near as they can to the number of edges
-//! between the nodes.
+//! Where to draw the nodes of a small graph: at positions whose distances approximate the number of edges between the
+//! nodes.
 //!
 //! Stress majorization (Gansner, Koren and North, 2005), node by node: each node moves to where its own part of the
-//! stress is least as the others stand, so that no sweep raises the stress. There is nothing in it but sums, products
-//! and square roots, which are equal on every machine.
+//! stress is least while the others stay, so no sweep raises the stress. It uses only sums, products and square roots,
+//! which are equal on every machine.
 
 use std::collections::VecDeque;
 

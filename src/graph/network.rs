@@ -1,8 +1,8 @@
 //! The structure of an index as one undirected graph, for algorithms over the traits of petgraph: a view that copies
-//! nothing of it but where question edges arrive.
+//! only the ends of question edges.
 //!
-//! Its nodes are passages and entities, and documents where they are an end; its edges are question edges, mentions
-//! (one for each entity and passage), relations, and what belongs to these documents. All are walked in either
+//! Its nodes are passages and entities, and documents that are an end; its edges are question edges, mentions (one for
+//! each entity and passage), relations, and the membership of passages in these documents. All are walked in either
 //! direction.
 
 use petgraph::Undirected;

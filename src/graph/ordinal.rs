@@ -1,6 +1,6 @@
-//! Ordinals: the numbers that the elements of one version have, from 0 in each kind, with a type for each kind.
+//! Ordinals: the numbers of the elements of one version, from 0 in each kind, with a type for each kind.
 //!
-//! They lie in the arrays of a version as the bytes of a `u32`, name nothing in another version, and never leave the
+//! Arrays of a version hold them as the bytes of a `u32`. They mean nothing in another version and never leave the
 //! program: ids do.
 
 use std::fmt::{Display, Formatter};

@@ -1,7 +1,7 @@
-//! The structure of an index as flat arrays: what a snapshot maps from disk and what a cache fills from a database.
+//! The structure of an index as flat arrays, which a snapshot maps from disk and a cache fills from a database.
 //!
-//! Elements are named by [ordinal](super::ordinal). Lists of lists are in compressed rows: `rows[i]..rows[i + 1]`
-//! bounds the items of `i`. No text but names and keywords, which queries look up.
+//! Elements are identified by [ordinal](super::ordinal). Lists of lists are in compressed rows: `rows[i]..rows[i + 1]`
+//! bounds the items of `i`. The only texts are names and keywords, which queries look up.
 
 use super::arrays::Elsewhere;
 use super::ordinal::{

@@ -1,8 +1,8 @@
 //! Personalised `PageRank` over passages and entities (`HippoRAG`, section on online retrieval), by power iteration.
 //!
-//! A walker goes from a passage to an entity that it mentions, or to one whose name its document bears, and from there
-//! to another such passage; each time it begins anew with a probability of `1 − damping`, where the question says.
-//! Passages are ranked by how often it is there. An entity that leads nowhere else is left out.
+//! A random walker goes from a passage to an entity that it mentions, or to one that its document is named after, and
+//! from there to another such passage; at each step it restarts from the question with a probability of `1 − damping`.
+//! Passages are ranked by how often the walker visits them. An entity that leads nowhere else is left out.
 
 use super::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
 use super::packed::PassageGraph;

@@ -1,8 +1,8 @@
 //! The shortest paths between two nodes of an undirected graph, in an order that does not depend on the graph's:
 //! shorter ones first, then by the numbers of nodes and edges.
 //!
-//! A path visits no node twice. Two edges between the same nodes give two paths. The graph is whatever implements the
-//! traits of petgraph, whose own `k_shortest_path` gives lengths alone.
+//! A path visits no node twice. Two edges between the same nodes give two paths. The graph is any type that implements
+//! the traits of petgraph, whose own `k_shortest_path` gives only lengths.
 
 use std::collections::BTreeMap;
 

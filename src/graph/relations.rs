@@ -1,5 +1,5 @@
-//! Relations between entities, by rule: two that share a sentence have to do with each other, and each that a passage
-//! mentions with what its document is about. Those that a model found join them.
+//! Relations between entities, by rule: two that share a sentence are related, and each that a passage mentions is
+//! related to the subject of its document. Relations that a model found are added.
 
 use super::extracted::{Extracted, FoundRelation};
 use super::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};

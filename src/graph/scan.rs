@@ -1,8 +1,8 @@
 //! Products of vectors in 8 bits, with the widest instructions that the processor has.
 //!
-//! The one loop is compiled for each instruction set; which one runs is decided when it is called. For processors that
-//! multiply and add 64 pairs of bytes at once it is written out, because no compiler finds that instruction. Integer
-//! sums are exact, so that every one gives the same.
+//! The loop is compiled for each instruction set and dispatched at each call. For processors that multiply and add 64
+//! pairs of bytes at once, it is written by hand, because no compiler finds that instruction. Integer sums are exact,
+//! so all variants give the same result.
 
 #![allow(unsafe_code)]
 

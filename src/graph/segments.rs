@@ -1,8 +1,7 @@
-//! Where the texts of a version lie in its lexical fields: in a first segment, which an earlier version wrote of all
-//! its texts, or in a second one, of those that came since. Of the first, some are gone.
+//! Where the texts of a version are in its lexical fields: in a first segment, which an earlier version wrote for all
+//! its texts, or in a second one, for texts added since. Some texts of the first may be deleted.
 //!
-//! A field of segments says the same as one that was written whole: how many texts have a term is counted without what
-//! is gone.
+//! A field of two segments is equivalent to one written at once: document frequencies do not count deleted texts.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The rules that the arrays of a packed graph keep, so that whoever walks it may index without looking.
+//! The rules that the arrays of a packed graph obey, so that a walk can index without checks.
 
 use super::ordinal::{CueOrdinal, Ordinal};
 use super::packed::{CUES, NO_CUE};

@@ -1,5 +1,5 @@
-//! The stages in which a language model is asked about one thing after the other, where one was named: only about what
-//! it has not written yet. Whatever ends a stage, what was written is kept.
+//! The stages in which a language model, if one is named, is asked item by item, only about what it has not written
+//! yet. However a stage ends, finished replies are kept.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

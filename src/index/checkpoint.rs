@@ -1,4 +1,4 @@
-//! Versions on the way: a long first run publishes what it has read so far, so that it can be searched meanwhile.
+//! Checkpoints: a long first run publishes what it has read so far, so that it can already be searched.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The time of a run, as it is shown.
+//! The time of a run, formatted.
 
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;

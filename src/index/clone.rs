@@ -1,5 +1,5 @@
-//! A workspace out of a database: its units are committed as they were, a version is made of them, and nothing is
-//! embedded that was embedded before.
+//! Clones a database into a workspace: its units are committed unchanged, a version is built from them, and no text
+//! that has a vector is embedded again.
 
 use std::path::Path;
 use std::sync::Arc;

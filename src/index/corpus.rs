@@ -1,4 +1,4 @@
-//! Everything that a version is made of, in the order of its ordinals.
+//! The input of a version, in the order of its ordinals.
 
 use rayon::prelude::*;
 

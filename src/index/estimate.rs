@@ -1,5 +1,5 @@
-//! What a run would do with the documents, and what it would ask of models behind servers, from the real prompts and
-//! texts of the real documents: nothing is written, and nobody is asked.
+//! Estimates what a run would do with the documents, and its calls to models behind servers, from the real prompts and
+//! texts: nothing is written, and no server is called.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a model is to write of passages would come to, and what stands for its questions until they are there.
+//! The expected cost of a model's questions, and placeholders for them until they are written.
 
 use rustc_hash::FxHashSet;
 

@@ -1,5 +1,5 @@
-//! The stage in which a language model finds the entities of passages and the relations between them, where that is
-//! wanted: passage by passage, of types that are named or that it proposed for the collection.
+//! The optional stage in which a language model finds the entities of passages and the relations between them, passage
+//! by passage, of given types or of types that it proposed for the collection.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The stage in which a language model writes the questions of passages, where one was named: after the rules, passage
-//! by passage.
+//! The stage in which a language model, if one is named, writes the questions of passages: after the rules, passage by
+//! passage.
 
 use std::sync::Arc;
 

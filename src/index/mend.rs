@@ -1,5 +1,4 @@
-//! Records that are damaged, made good from the sources: what cannot be made anew is named, and nothing else is
-//! touched.
+//! Repairs damaged records from the sources. What cannot be rebuilt is reported, and nothing else is touched.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

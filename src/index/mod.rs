@@ -1,7 +1,7 @@
 //! The indexer: sources to units of work, units to a version, switched at once.
 //!
-//! A document is a unit: its passages and questions are committed together with their marker. What depends on the whole
-//! corpus (names, mentions, matching, statistics) is made anew for a version, from the records alone.
+//! A document is a unit: its passages and questions are committed together with their marker. Whatever depends on the
+//! whole corpus (names, mentions, matching, statistics) is built for each version, from the records alone.
 
 mod asking;
 mod checkpoint;

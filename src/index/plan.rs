@@ -1,4 +1,4 @@
-//! What a run has to do: documents that are new, changed or gone, found by content. A document whose file could not be
+//! The plan of a run: documents that are new, changed or gone, compared by content. A document whose file could not be
 //! read this time is none of these.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! A run: read, plan, commit units, make a version.
+//! A run: read, plan, commit units, build a version.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Of which documents a limit left something out: a few by name, all of them counted.
+//! Documents of which a limit left something out: a few named, all counted.
 
 /// Documents that are named.
 const SHOWN_MAX: usize = 3;

@@ -1,4 +1,4 @@
-//! Documents on their way to units: what is made of one, and what its passages and questions depend on.
+//! Turns documents into units, and fingerprints what passages and questions depend on.
 
 use rayon::prelude::*;
 

@@ -1,5 +1,4 @@
-//! Runs that read no file: documents are added and removed by hand, vectors or the hierarchy made anew, damage made
-//! good.
+//! Runs that read no file: they add and remove documents by hand, renew vectors or the hierarchy, or repair damage.
 
 use super::options::{HierarchyRefresh, IndexOptions, IndexReport, OtherEmbedder, Sources};
 use super::run::{Work, start};

@@ -1,4 +1,4 @@
-//! A version from the records alone: the stages that it takes, and what each gives to those after it.
+//! Builds a version from the records alone: its stages, and what each passes on to the next.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a user should know of a run that went well.
+//! Warnings about a successful run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

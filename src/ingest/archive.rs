@@ -1,5 +1,5 @@
-//! Archives: the files inside of them, one after another, unpacked within limits. Runs in a worker; who reads what is
-//! inside, and how deep archives may lie in each other, is not decided here.
+//! Archives: unpacks the files inside, one after another, within limits. Runs in a worker; parsers for the files
+//! inside, and the nesting depth of archives, are decided elsewhere.
 
 use std::borrow::Cow;
 use std::io::{self, Cursor, Read};

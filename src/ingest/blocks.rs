@@ -1,4 +1,4 @@
-//! Text of headings, paragraphs, rows and pages, as documents are kept: lines of Markdown.
+//! Writes headings, paragraphs, rows and pages as lines of Markdown, the form in which documents are kept.
 
 use crate::domain::{PAGE_END, PositionMark, Positions};
 

@@ -1,5 +1,4 @@
-//! How much a source may say of a document beside its text. What goes beyond is left out and told of; the text is
-//! whole.
+//! Limits on titles, metadata and the like of a document. The excess is left out and reported; the text stays whole.
 
 use crate::domain::{Document, Metadata};
 use crate::text::shortened;

@@ -1,4 +1,4 @@
-//! A text that is handed over with a title or an address: one document, whatever its format.
+//! A text given with a title or an address: one document, in any format.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Bytes to text, in whatever encoding they are: by the mark of byte order, as UTF-8, as a page says, or by their look.
+//! Decodes bytes to text, in any encoding: by the byte order mark, as UTF-8, by a page's declaration, or by a guess.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};

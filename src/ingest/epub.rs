@@ -1,4 +1,4 @@
-//! Electronic books: chapters in the order in which they are read. Runs in a worker.
+//! Electronic books: chapters in reading order. Runs in a worker.
 
 use std::collections::HashMap;
 use std::io::Cursor;

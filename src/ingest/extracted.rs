@@ -1,4 +1,4 @@
-//! What a parser makes of one file, or of one document in it.
+//! The result of a parser for one file, or for one document in it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
-//! The formats that are read: a line here, and a file with a parser.
+//! The supported formats: a line here, and a file with a parser.
 //!
-//! What a file is, is told by its first bytes, and only where they say nothing by the extension of its name.
+//! The first bytes of a file decide its format; if they reveal nothing, its extension does.
 
 use super::extracted::{Extracted, Part};
 use super::worker::Format as GuardedFormat;

@@ -1,5 +1,5 @@
-//! Files that workers read, and files inside of them: each is found and read as if it lay in the folder, under a name
-//! such as `docs.zip!a/b.html`.
+//! Files that workers read, and files inside them: each is read as if it were in the folder, under a name such as
+//! `docs.zip!a/b.html`.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The formats that workers read: a line here, a format in `worker/message.rs`, and a parser that `worker/parse.rs`
-//! names.
+//! The formats that workers read: a line here, a format in `worker/message.rs`, and a parser named in
+//! `worker/parse.rs`.
 
 use super::formats::{Format, Parser};
 use super::worker::Format as Guarded;

@@ -1,4 +1,4 @@
-//! What makes a document another one: a hash of all that its source says.
+//! The content hash of a document, over everything in its source.
 
 use crate::domain::{Document, Positions};
 

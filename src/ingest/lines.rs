@@ -1,4 +1,4 @@
-//! Files of a record a line, read line by line.
+//! Files with one record per line, read line by line.
 
 use std::cell::Cell;
 use std::fs::File;

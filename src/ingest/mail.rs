@@ -1,5 +1,5 @@
-//! Mail: a message is a document, with who wrote it to whom and when; what is attached is a file inside of it. Runs in
-//! a worker: messages lie in messages, and their parts claim to be of any length.
+//! Mail: a message is a document, with sender, recipients and date; an attachment is a file inside it. Runs in a
+//! worker: messages can be nested, and their parts can claim any length.
 
 use std::io::Cursor;
 

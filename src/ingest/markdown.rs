@@ -1,4 +1,4 @@
-//! Markdown: front matter and the first heading. The text keeps its length, so that places in it are places in the
+//! Markdown: front matter and the first heading. The text keeps its length, so positions in it are positions in the
 //! file.
 
 use super::extracted::Extracted;

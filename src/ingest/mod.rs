@@ -1,8 +1,7 @@
-//! Files and folders to documents. Reading is bounded, in an order that depends on names alone, and never fails as a
-//! whole because of one file: what cannot be read is a [`Skip`] that says where and why.
+//! Reads files and folders as documents. Reading is bounded, in an order that depends only on names, and never fails as
+//! a whole because of one file: a file that cannot be read is a [`Skip`] that says where and why.
 //!
-//! What a file is, is told by its content first and by its name second (`formats`). A parser makes [`Extracted`]
-//! documents of it.
+//! A file's content decides its format, then its name (`formats`). A parser turns it into [`Extracted`] documents.
 
 #![cfg_attr(
     not(all(feature = "epub", feature = "mail", feature = "office", feature = "pdf", feature = "sheets")),

@@ -1,5 +1,4 @@
-//! Notebooks of Jupyter: cells of text as they are, cells of code between lines of backticks. What a cell printed is
-//! left out.
+//! Jupyter notebooks: text cells unchanged, code cells fenced with backticks. Cell outputs are left out.
 
 use std::cell::Cell;
 

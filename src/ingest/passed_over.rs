@@ -1,4 +1,4 @@
-//! What a walk passes over: what is hidden, what ignore files name, and what a user leaves out.
+//! Paths that a walk skips: hidden ones, those that ignore files name, and those that a user excludes.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

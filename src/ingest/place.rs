@@ -1,4 +1,4 @@
-//! Where a record stands, and what is said of one that is none.
+//! The position of a record, and the message about an invalid one.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Plain text: the first line may be what the text is called.
+//! Plain text: the first line may be the title.
 
 use super::extracted::Extracted;
 use super::markup;

@@ -1,5 +1,4 @@
-//! Reads root by root, and keeps what has to be known across files: ids that were used, files that were read, what is
-//! counted.
+//! Reads root by root, with state across files: ids in use, files read, counts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

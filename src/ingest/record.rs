@@ -1,4 +1,4 @@
-//! A record to a document: which of its fields is what.
+//! Turns a record into a document: assigns its fields.
 
 use serde_json::{Map, Value};
 

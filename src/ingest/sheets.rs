@@ -1,5 +1,5 @@
-//! Spreadsheets: a row is a line that names its columns, a sheet is a section. Runs in a worker: a small file can say
-//! that it has a billion cells.
+//! Spreadsheets: a row is a line that names its columns, a sheet is a section. Runs in a worker: a small file can claim
+//! a billion cells.
 
 use std::io::Cursor;
 

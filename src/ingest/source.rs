@@ -1,4 +1,4 @@
-//! Source code: kept as it is, line by line. Its definitions are told where it is divided.
+//! Source code: kept as it is, line by line. Definitions are recognized later, when it is divided.
 
 use super::extracted::{Extracted, Part};
 use super::formats::Input;

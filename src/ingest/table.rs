@@ -1,4 +1,4 @@
-//! Tables: values parted by commas, tabs or semicolons. A row is a line of text with the names of its columns.
+//! Tables: values separated by commas, tabs or semicolons. A row is a line of text with the names of its columns.
 
 use super::extracted::{Extracted, Part};
 use super::formats::Input;

@@ -1,4 +1,4 @@
-//! Whole files: bounded.
+//! Reads whole files, within a limit.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! JSON values, so many and no more: a value of a byte takes dozens of them in memory.
+//! JSON values, limited in number: a value of one byte takes dozens of bytes in memory.
 
 use std::cell::Cell;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What lies below a root, by name: files, and what is passed over and why.
+//! Walks the tree below a root, by name: files, and skipped paths with reasons.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a server turns out not to take: read from its refusals, so that the same request goes out without it.
+//! Adapts requests to a server: fields that its refusals name are left out of the same request and later ones.
 
 use serde_json::Value;
 

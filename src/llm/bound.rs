@@ -1,5 +1,5 @@
-//! How many tokens texts have at most. No tokenizer of a model takes more than one token for a byte; how many fewer it
-//! takes is learnt from what servers count, by model and by kind of text, and remembered.
+//! Upper bounds for the tokens of texts. No model's tokenizer uses more than one token per byte; how many fewer is
+//! learned from the counts of servers, by model and kind of text, and remembered.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

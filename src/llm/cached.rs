@@ -1,4 +1,4 @@
-//! A model that is asked nothing twice.
+//! A model with a cache: no request is sent twice.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

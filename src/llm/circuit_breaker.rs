@@ -1,4 +1,4 @@
-//! A server that is left alone after it failed again and again, or after nothing that it says can be used.
+//! A circuit breaker: a server is not called for a while after repeated failures or unusable replies.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

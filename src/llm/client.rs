@@ -1,4 +1,4 @@
-//! A model behind a server that speaks as `OpenAI`'s.
+//! A model behind a server with an `OpenAI`-compatible API.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 /// Hears what a server turned out not to take.
 type Learnt = Arc<dyn Fn(&Endpoint) + Send + Sync>;
 
-/// A model behind a server that speaks as `OpenAI`'s. It sends each request once: redirects are not followed, and
+/// A model behind a server with an `OpenAI`-compatible API. It sends each request once: redirects are not followed, and
 /// trying again is up to [`Guarded`](super::Guarded). Only a request that the server refuses for a field that it does
 /// not take, as some models refuse a temperature, goes out again without it, and so do all later ones.
 pub struct OpenAiModel {

@@ -1,5 +1,4 @@
-//! How many calls there are at one time: few at first, more as long as all goes well, fewer after a server had too much
-//! to do.
+//! The number of concurrent calls: few at first, more as long as calls succeed, fewer after a server is overloaded.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

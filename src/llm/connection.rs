@@ -1,4 +1,5 @@
-//! The way to a server that speaks as `OpenAI`'s: its address, what is sent with every request, and the client.
+//! The connection to a server with an `OpenAI`-compatible API: its address, the fields sent with every request, and the
+//! client.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};

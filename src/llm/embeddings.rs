@@ -1,4 +1,4 @@
-//! Vectors from a server that speaks as `OpenAI`'s: one call for some texts.
+//! Vectors from a server with an `OpenAI`-compatible API: one call for a batch of texts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

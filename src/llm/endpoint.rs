@@ -1,4 +1,4 @@
-//! Where a language model is asked, and how.
+//! The endpoint of a language model: address and settings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -187,7 +187,7 @@ impl FromStr for FormSupport {
     }
 }
 
-/// Where a language model is asked, and how.
+/// The endpoint of a language model: address and settings.
 #[expect(clippy::struct_excessive_bools, reason = "a server may be able to do each without the others")]
 #[derive(Clone, PartialEq)]
 pub struct Endpoint {

@@ -1,6 +1,6 @@
-//! One request and its response, as the client's library hands them over. The status is seen before the body is read,
-//! the body is bounded and read here, and everything that can go wrong gets its type: the library itself would try
-//! again three times, lose the status where an error has a form of its own, and log what it cannot read.
+//! One HTTP request and its response, on behalf of the client library. The status is checked before the body is read,
+//! the body is bounded and read here, and every failure gets its type: the library itself would retry three times, lose
+//! the status of errors with an unusual body, and log bodies that it cannot parse.
 
 use std::future::Future;
 use std::pin::Pin;

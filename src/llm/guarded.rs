@@ -1,5 +1,5 @@
-//! The way that every call to a server takes, for replies and for vectors: not at all while the server is left alone,
-//! no faster than it may be asked, and again where that costs nothing.
+//! Guards every call to a server, for replies and for vectors: no call while the circuit breaker is open, none faster
+//! than the rate limits, and retries only if they cost nothing.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The calls to a server that are in flight, in the order in which they were sent.
+//! The calls to a server that are in flight, in the order sent.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

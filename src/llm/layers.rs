@@ -1,4 +1,4 @@
-//! The layers around a model, in the order in which they hold what they promise.
+//! The layers around a model, in the order that keeps their promises.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What calls come to, counted against what may be spent: by all that share it, chat models and embedders alike.
+//! Counts the cost of calls against a budget, shared by chat models and embedders.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! A model whose calls are counted, and end where a budget does.
+//! A model whose calls are counted, within a budget.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Language models: requests, replies, and the layers between; and the connection to their servers, which also make
+//! Language models: requests, replies, and the layers in between; and the connection to their servers, which also make
 //! vectors.
 //!
 //! [`OpenAiModel`] talks to a server; each other type wraps a [`ChatModel`] and adds one function. [`layered`] combines

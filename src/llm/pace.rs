@@ -1,4 +1,4 @@
-//! How fast a server may be asked: calls at one time, requests and tokens a minute, and what it asks to wait.
+//! Rate limits of a server: concurrent calls, requests and tokens per minute, and the waits that it asks for.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

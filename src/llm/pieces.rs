@@ -1,4 +1,4 @@
-//! A reply that comes piece by piece: events of a server, put together to what it would have sent in one.
+//! A streamed reply: assembles a server's events into the reply that it would have sent whole.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

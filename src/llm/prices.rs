@@ -1,4 +1,4 @@
-//! What models cost: a table in a file that its user keeps. None comes with the program, since prices change.
+//! Prices of models: a table in a file that the user maintains. None comes with the program, because prices change.
 
 use std::collections::BTreeMap;
 use std::path::Path;

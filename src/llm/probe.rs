@@ -1,4 +1,4 @@
-//! What a server can do, found out by asking it: a few small calls, of which each says one thing.
+//! Probes what a server can do with a few small calls, each of which tests one ability.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Prompts: text files with places to fill. All of them stand in `prompts/`.
+//! Prompts: text files with placeholders, all in `prompts/`.
 
 use super::request::{Message, Speaker};
 

@@ -1,4 +1,4 @@
-//! A model whose calls are written down, to be replayed.
+//! A model whose calls are recorded for replay.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is recorded of a reranker: a line for each call, and what lines have of each text with its question.
+//! Recorded scores of a reranker: a line for each call, with an entry for each pair of question and text.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Web searches that are written down as each ends, and those that are taken from a recording.
+//! Recorded web searches: each is written when it ends, and replayed from a recording.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

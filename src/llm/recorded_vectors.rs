@@ -1,4 +1,4 @@
-//! What is recorded of vectors: a line for each call, and what lines have of each text.
+//! Recorded vectors: a line for each call, with an entry for each text.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Recordings: files that say what calls to servers came to, one JSON object a line.
+//! Recordings: files with the results of calls to servers, one JSON object per line.
 //!
 //! A chat call is found again by the key of its request, a vector by its text, a score by question and text, a web
 //! search by its query. Neither prompts nor texts nor queries nor keys are in the file.

@@ -1,4 +1,4 @@
-//! A model that says what was recorded, and asks nobody.
+//! A model that replays a recording and calls no server.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What a language model replies.
+//! The reply of a language model.
 
 use serde::{Deserialize, Serialize};
 

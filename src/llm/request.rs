@@ -1,4 +1,4 @@
-//! What is asked of a language model.
+//! A request to a language model.
 
 use std::fmt;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl fmt::Debug for Listener {
     }
 }
 
-/// What is asked of a language model.
+/// A request to a language model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
     /// What it is for; the reply does not depend on it.

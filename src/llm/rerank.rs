@@ -1,4 +1,4 @@
-//! Scores from a server that reranks in the form that Cohere, Jina and vLLM share: one call for some texts.
+//! Scores from a reranking server, in the form that Cohere, Jina and vLLM share: one call for a batch of texts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

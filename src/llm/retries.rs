@@ -1,4 +1,4 @@
-//! Trying again where that costs nothing.
+//! Retries calls that cost nothing.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A model that gets room to think: a reply that is cut at its limit is asked for again with a higher one.
+//! A model that gets room to think: a reply that is cut at its limit is requested again with a higher one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

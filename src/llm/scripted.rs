@@ -1,4 +1,4 @@
-//! A model for unit tests: it replies what it is told to, and counts how often it was asked.
+//! A model for unit tests: it gives scripted replies, and counts calls.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! What a model thinks before it replies, where its server sends that within the reply: it is kept as it came, and no
-//! part of what the model says.
+//! Thoughts of a model that its server sends within the reply: they are kept as received, but are not part of the
+//! model's answer.
 
 /// What stands around it.
 const MARKS: [(&str, &str); 4] = [

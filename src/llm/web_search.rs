@@ -1,5 +1,5 @@
-//! Web searches by a server that has `SearXNG`'s JSON API: one request a query. What comes is text of strangers: it is
-//! cut, and freed of what could be taken for something else; only addresses of web pages are kept.
+//! Web searches through a server with `SearXNG`'s JSON API: one request per query. Results are text by strangers: they
+//! are cut and stripped of characters that could deceive; only addresses of web pages are kept.
 
 use std::collections::BTreeSet;
 use std::future::Future;

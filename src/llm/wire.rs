@@ -1,5 +1,5 @@
-//! What goes over the wire: our own types, which take what servers really send. Nothing is required of a reply but one
-//! choice with a message: servers leave out ids, times, sums and reasons, and add fields of their own.
+//! Wire types: our own, which accept what servers really send. A reply only needs one choice with a message: servers
+//! leave out ids, times, sums and reasons, and add fields of their own.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,4 +1,4 @@
-//! Rows in batches, bounded in number and in bytes, halved where the server has too little memory.
+//! Batches of rows, bounded in number and in bytes, halved if the server has too little memory.
 
 use std::collections::VecDeque;
 

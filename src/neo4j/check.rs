@@ -1,4 +1,4 @@
-//! Whether the graph is what was published: its schema, its invariants, and the digest of every element.
+//! Checks that the graph is what was published: its schema, its invariants, and the digest of every element.
 
 use neo4rs::{BoltMap, Row};
 use rustc_hash::FxHashSet;

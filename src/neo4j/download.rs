@@ -1,4 +1,4 @@
-//! What a workspace is made of, out of the database: units with their texts, passages and questions, and vectors.
+//! Reads the contents of a workspace from the database: units with their texts, passages and questions, and vectors.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Nodes and relationships as they are written and read: a key, and properties with a digest of them.
+//! Nodes and relationships as written and read: a key, and properties with their digest.
 
 use std::collections::BTreeSet;
 

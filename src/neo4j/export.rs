@@ -1,4 +1,4 @@
-//! The canonical form of the version that the database holds: the same lines as from the workspace it came from.
+//! The canonical form of the version in the database: the same lines as from its workspace.
 
 mod hierarchy;
 

@@ -1,4 +1,4 @@
-//! What the database holds, by key and version.
+//! The elements in the database, by key and version.
 
 use neo4rs::Row;
 

@@ -1,4 +1,4 @@
-//! What a version has over its entities, in the numbered lists that elements are made of.
+//! The hierarchy of a version, in the numbered lists from which elements are made.
 
 use super::element::{Key, Properties, Value};
 use crate::domain::PassageId;

@@ -1,4 +1,4 @@
-//! A version as files that `neo4j-admin database import` takes: for a first load of a size that no connection is for.
+//! A version as files for `neo4j-admin database import`: for first loads too large for a connection.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
-//! One publisher at a time: a lease in the database, and every write checks that it still holds.
+//! One publisher at a time: a lease in the database, which every write checks.
 //!
 //! Each write is a numbered batch; its number is kept with the lease in the same transaction. A publisher that was
-//! paused past its lease finds that another took over, and changes nothing.
+//! paused beyond its lease finds that another took over, and changes nothing.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The graph database that an index is published to: Neo4j.
 //!
-//! [`publish`](fn@publish) makes the graph in the database equal to the last version of a workspace: what is new is
-//! added where no reader sees it, one transaction switches to the new version, what is retired is deleted. Killed at
-//! any moment, the next publish ends in the same graph. [`canonical_lines`] reads a version back.
+//! [`publish`](fn@publish) makes the graph in the database equal to the last version of a workspace: new elements are
+//! added where no reader sees them, one transaction switches to the new version, and retired elements are deleted. If
+//! it is killed at any moment, the next publish produces the same graph. [`canonical_lines`] reads a version back.
 //!
 //! All Cypher is in files under `cypher/`; values are parameters. Only `session` talks to the driver.
 

@@ -1,4 +1,4 @@
-//! The shortest paths between two nodes, found by the database itself: nothing of the graph is held in memory.
+//! The shortest paths between two nodes, found by the database itself, without holding any of the graph in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 

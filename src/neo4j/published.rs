@@ -1,8 +1,8 @@
-//! What a publish left in a database, kept beside the index: the next publish computes its difference from that, and
-//! reads no keys back.
+//! The published state of a database, kept beside the index: the next publish computes its difference from it, without
+//! reading keys back.
 //!
-//! It is believed only while the database names that very publish, nobody has held the lease since, and it counts as
-//! many nodes and relationships of each kind as then. A change by hand that shows in none of these is found by a check.
+//! It is used only while the database names that publish, nobody has held the lease since, and the numbers of nodes and
+//! relationships of each kind are unchanged. A check finds manual changes that none of these reveals.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};

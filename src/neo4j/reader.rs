@@ -1,10 +1,10 @@
-//! Reading one version: what is read is whole, or it is read again.
+//! Reads one version consistently; an inconsistent read is repeated.
 //!
-//! The database isolates no statement from what others commit meanwhile. So the version is read before and after, each
-//! time behind a lock that a switch holds too: where it is the same, nothing that was read changed in between. One
-//! thing may: what the next version takes away is marked so before the switch, and while Neo4j moves the properties of
-//! an element to make room for the mark, or takes them away after the switch, a read may miss some of them, the mark
-//! too. So what seems damaged, or is not as much as was published, is read again.
+//! The database does not isolate statements from concurrent commits. So the version is read before and after, each time
+//! behind a lock that a switch also holds: if it is the same, the elements read did not change in between. There is one
+//! exception: retired elements are marked before the switch, and while Neo4j moves the properties of an element to make
+//! room for the mark, or deletes them after the switch, a read may miss some of them, including the mark. So data that
+//! seems damaged or incomplete is read again.
 
 use std::time::Duration;
 

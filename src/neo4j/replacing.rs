@@ -1,4 +1,4 @@
-//! Whether a publish would replace an index that it should not. Nothing is written before that is known.
+//! Refuses to replace another index, before anything is written.
 
 use neo4rs::Row;
 use rustc_hash::FxHashSet;

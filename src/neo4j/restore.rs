@@ -1,4 +1,4 @@
-//! Repairs that need nothing but the database itself: constraints and indexes.
+//! Repairs that need only the database: constraints and indexes.
 
 use super::lease::{Lease, Owner};
 use super::schema;

@@ -1,4 +1,4 @@
-//! What an error of the driver means, and how long to wait before trying again.
+//! Classifies errors of the driver, and says how long to wait before a retry.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind};

@@ -1,9 +1,9 @@
-//! The one place that talks to the driver: explicit transactions, tried again as a whole.
+//! The only place that talks to the driver: explicit transactions, retried as a whole.
 //!
-//! The driver's own way to run a statement repeats writes whose outcome is unknown, and a transaction of its that is
-//! dropped keeps its locks. So every statement runs in an explicit transaction, every error rolls back by hand, and a
-//! write runs in a task of its own, which a caller that goes away does not interrupt. Where a transaction could not be
-//! ended, its connection is closed, which ends it.
+//! The driver's own method of running a statement repeats writes with an unknown outcome, and a dropped transaction
+//! keeps its locks. So every statement runs in an explicit transaction, every error rolls back explicitly, and a write
+//! runs in its own task, which a cancelled caller does not interrupt. If a transaction cannot be ended, its connection
+//! is closed, which ends it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What to type into Neo4j Browser to see the path of an answer.
+//! The Cypher that shows the path of an answer in Neo4j Browser.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! A version of a workspace, as its elements are made of it; what each is like, its kind declares.
+//! A version of a workspace as the source of elements, whose kinds declare their properties.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Where a passage and its sentences stand, and how many terms each has: one property, which only our readers need.
+//! The positions of a passage and its sentences, and the number of terms of each: one property, which only our readers
+//! use.
 
 use super::element::Value;
 use crate::domain::Span;

@@ -1,4 +1,4 @@
-//! Where the index in the database stands: its one `:Index` node.
+//! The state of the index in the database: its single `:Index` node.
 
 use neo4rs::{BoltMap, BoltType, Row};
 

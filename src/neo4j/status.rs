@@ -1,4 +1,4 @@
-//! What a database says of the index that it holds.
+//! The status of the index in a database.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use super::statement::{Statement, cypher};
 use crate::domain::{CollectionId, Counts, DatabaseError};
 use crate::error::Result;
 
-/// What a database says of the index that it holds.
+/// The status of the index in a database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GraphStatus {
     /// The collection that it is an index of, if it is known.

@@ -1,9 +1,9 @@
-//! Where a database is, and who asks.
+//! The address of a database, and the login.
 
 use crate::domain::{DatabaseError, Secret};
 use crate::error::{Error, Result};
 
-/// Where a database is, and who asks.
+/// The address of a database, and the login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The address as the driver takes it.

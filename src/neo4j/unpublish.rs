@@ -1,4 +1,4 @@
-//! Taking an index out of a database: what is ours goes, and nothing else.
+//! Deletes an index from a database: only what is ours.
 
 use neo4rs::Row;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Files beside an index that are read whole or not at all: sections, and a checksum over all of them.
+//! Files beside an index that are read completely or not at all: sections, and a checksum over all of them.
 
 use std::path::Path;
 

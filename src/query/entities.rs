@@ -1,4 +1,4 @@
-//! The entities of an index: the things that names stand for, and which names were merged for which reason.
+//! The entities of an index: which names stand for them, and why names were merged.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What a collection is about: its communities, with titles and sentences of their own.
+//! The topics of a collection: its communities, with titles and sentences.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

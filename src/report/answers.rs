@@ -1,4 +1,4 @@
-//! Example questions: what the index answers, word for word, and the path that led there.
+//! Example questions: quoted answers, and the paths that led to them.
 
 use std::collections::BTreeMap;
 

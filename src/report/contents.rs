@@ -1,4 +1,4 @@
-//! What an index holds, how well it is joined, what it leaves open, and what was left out of it.
+//! The contents of an index, how well it is connected, its open questions, and what was left out.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

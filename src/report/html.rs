@@ -1,4 +1,4 @@
-//! HTML that is put together so that no text can become markup: what is not escaped is written in this program.
+//! HTML in which no text can become markup: only text from this program's source is not escaped.
 
 use serde::Serialize;
 

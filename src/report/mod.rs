@@ -1,8 +1,8 @@
-//! One HTML file about an index, which opens without a network: what it holds, how well it is joined, what it leaves
-//! open, what was left out, answers to example questions with their paths, and a graph to look around in.
+//! One HTML file about an index, which opens without a network: its contents, how well it is connected, open questions,
+//! what was left out, answers to example questions with their paths, and a graph to explore.
 //!
-//! The file is made of the version, its records and what was asked, and of nothing else: equal input gives an equal
-//! file. Every list in it has a limit and says how much there is beyond it.
+//! The file depends only on the version, its records and the questions: equal input gives an equal file. Every list in
+//! it has a limit and says how many entries are beyond it.
 
 mod answers;
 mod around;

@@ -1,4 +1,4 @@
-//! What passages are called in a report: by their document, its headings, and their number where these are not enough.
+//! Names of passages in a report: document, headings and, if these are ambiguous, number.
 
 use std::collections::BTreeMap;
 

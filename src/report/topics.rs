@@ -1,4 +1,4 @@
-//! The map of topics: what the collection is about, topics within topics, from each to sentences of its passages.
+//! The map of topics: nested topics of the collection, each with sentences of its passages.
 
 use super::Listed;
 use super::contents::LINE_CHARS_MAX;

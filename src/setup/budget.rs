@@ -1,4 +1,4 @@
-//! What may be spent, as it is typed: `2.50USD`, `1e6tok`, `5000calls`.
+//! Parses budgets: `2.50USD`, `1e6tok`, `5000calls`.
 
 use crate::error::{Error, Result};
 use crate::llm::{Budget, Prices};

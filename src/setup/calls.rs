@@ -1,5 +1,5 @@
-//! Calls to servers of models as one command or request makes them: where they are counted, and whether they are
-//! written down or taken from a file.
+//! Calls of one command or request to servers of models: how they are counted, and whether they are recorded or
+//! replayed.
 
 use std::sync::Arc;
 

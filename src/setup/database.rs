@@ -1,4 +1,4 @@
-//! Which database is meant, and who asks: what was asked for, then what is set.
+//! The database and login: options first, then settings.
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Embedders that were asked for or are set; `pinned` has those of an index.
+//! Embedders from options or settings; `pinned` has those of an index.
 
 use std::path::PathBuf;
 use std::sync::Arc;

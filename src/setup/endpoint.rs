@@ -1,4 +1,4 @@
-//! Servers of models, as what was asked for and what is set name them: address and key.
+//! Endpoints of model servers from options and settings: address and key.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Engines that questions are put to, and indexes that are filled.
+//! Engines for questions, and performers for indexing.
 
 use std::path::Path;
 use std::sync::Arc;

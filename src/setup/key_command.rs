@@ -1,4 +1,4 @@
-//! A key that a program prints: a password manager, or what makes keys for an hour.
+//! A key printed by a program, such as a password manager or an issuer of short-lived keys.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};

@@ -1,8 +1,7 @@
-//! What is set, made into what works: embedders, language models within budgets, databases and engines, for whoever
-//! has a user to serve.
+//! Builds embedders, language models within budgets, databases and engines from settings, for any program with a user.
 //!
-//! [`Setup`] holds the [`Settings`] and says what its user should know by [`Notices`]; options say what was asked for
-//! this once, and go before what is set.
+//! [`Setup`] holds the [`Settings`] and informs its user through [`Notices`]; options apply to one request, and
+//! override settings.
 
 mod budget;
 mod calls;

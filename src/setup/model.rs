@@ -1,4 +1,4 @@
-//! The language model that is asked, with everything around it.
+//! The language model, with everything around it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

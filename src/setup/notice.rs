@@ -1,4 +1,4 @@
-//! What a user should know of what was made for them, and is no error.
+//! Notices for the user that are not errors.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is asked for this once; it goes before what is set.
+//! Options of one request, which override settings.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! The embedder that an index, or a graph in a database, is pinned to.
 //!
-//! An index may come from anybody. What it says of its embedder is compared with what the user says by options, the
-//! environment and the user's own settings: a model of the same checksum is loaded, a server is asked only where the
-//! user has named it or its address.
+//! An index may come from anybody. What it says about its embedder is compared with options, the environment and the
+//! user's own settings: a model with the same checksum is loaded, and a server is called only if the user has named it
+//! or its address.
 
 use std::sync::Arc;
 

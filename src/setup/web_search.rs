@@ -1,4 +1,4 @@
-//! Who searches the web, as what was asked for and what is set name it.
+//! The web search server, from options and settings.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `answer_web`: an answer from passages, what was noted of them, and web results. It is `conclude` with these results
-//! behind the passages, under numbers of their own: a sentence says which of either it is from.
+//! `answer_web`: an answer from passages, notes on them, and web results. It is `conclude` with these results after the
+//! passages, with separate numbers: a sentence cites either.
 
 use super::answer::{AnswerReply, AnswerTask, SENTENCES_MAX, ShownPassage, WrittenAnswer, blocks, checked};
 use super::conclude::{ShownNote, note_lines};

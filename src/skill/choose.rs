@@ -1,5 +1,5 @@
-//! `choose`: the one step from a passage that helps a question most, or none, as `HopRAG`'s walk asks for it. Without a
-//! model, similarity takes a step.
+//! `choose`: the step from a passage that helps a question most, or none, as in `HopRAG`'s walk. Without a model,
+//! similarity takes a step.
 
 use serde::Deserialize;
 

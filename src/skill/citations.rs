@@ -1,5 +1,5 @@
-//! `citations`: whether sentences are borne out by the passages that they cite, judged by a model. Its rule twin is
-//! [`is_supported`](super::is_supported), which looks at words and not at sense.
+//! `citations`: a model judges whether the cited passages support each sentence. Its rule twin is
+//! [`is_supported`](super::is_supported), which looks at words and not at meaning.
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
-//! `conclude`: an answer from what a strategy noted on its way, with the passages that the notes were read in. It is
-//! `answer` with notes before the passages: they lead, and passages alone are cited.
+//! `conclude`: an answer from a strategy's notes, with the passages behind them. It is `answer` with notes before the
+//! passages: notes guide, only passages are cited.
 
 use super::answer::{AnswerReply, AnswerSkill, AnswerTask, SENTENCES_MAX, WrittenAnswer, blocks};
 use super::model::Skill;

@@ -1,6 +1,6 @@
-//! `decompose`: the parts of a question, each of which a single passage may answer, as `HopRAG`'s baseline and
-//! `LevelRAG` take questions apart. A later part names the answer to an earlier one by its number. Without a model, a
-//! question is its only part.
+//! `decompose`: the parts of a question, each of which a single passage may answer, as in `HopRAG`'s baseline and
+//! `LevelRAG`. A later part names the answer to an earlier one by its number. Without a model, a question is its only
+//! part.
 
 use std::ops::Range;
 

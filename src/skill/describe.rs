@@ -1,5 +1,5 @@
-//! `describe`: what many passages say of one entity, put together where it is too long to be kept as it is (`HiRAG`'s
-//! public code does so from 500 tokens on).
+//! `describe`: merges the descriptions of one entity from many passages if they are too long to keep (`HiRAG`'s public
+//! code does so from 500 tokens on).
 
 use serde::Deserialize;
 

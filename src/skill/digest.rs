@@ -1,6 +1,6 @@
-//! `digest`: what passages say about one thing, as a short note with the passages that say it: `DualRAG`'s knowledge
-//! summarizer, and what `LevelRAG` notes of a sub-question. A note that they do not bear out is refused, so that
-//! nothing comes from a model's memory. Its rule twin quotes the sentence that is nearest to what the note is about.
+//! `digest`: a short note on one subject from passages, which it cites: `DualRAG`'s knowledge summarizer, and
+//! `LevelRAG`'s note on a sub-question. A note that they do not support is refused, so nothing comes from a model's
+//! memory. Its rule twin quotes the sentence nearest to the subject.
 
 use serde::Deserialize;
 

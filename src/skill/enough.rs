@@ -1,5 +1,5 @@
-//! `enough`: whether what was found suffices for the answer, and what is missing: `HANRAG`'s discriminator of endings,
-//! `LevelRAG`'s verification. Without a model nobody says so, and the number of rounds ends a search.
+//! `enough`: whether the results suffice for the answer, and what is missing: `HANRAG`'s discriminator of endings,
+//! `LevelRAG`'s verification. Without a model, only the number of rounds ends a search.
 
 use serde::Deserialize;
 

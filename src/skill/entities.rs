@@ -1,5 +1,5 @@
-//! `entities`: what a question names, as `HopRAG` asks for the keywords of a question. What does not stand in the
-//! question is left out. Without a model, names are found by rule.
+//! `entities`: the entities that a question names, as `HopRAG` asks for the keywords of a question. Names that do not
+//! occur in the question are left out. Without a model, rules find names.
 
 use serde::Deserialize;
 

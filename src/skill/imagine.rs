@@ -1,5 +1,5 @@
-//! `imagine`: a passage that could answer a question, to be compared with real ones by their vectors: `LevelRAG`'s
-//! dense searcher. It is searched with and never read. Without a model, there is none.
+//! `imagine`: a passage that could answer a question, whose vector is compared with those of real ones: `LevelRAG`'s
+//! dense searcher. It is used for the search and never read. Without a model, there is none.
 
 use serde::Deserialize;
 

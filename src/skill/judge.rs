@@ -1,5 +1,5 @@
-//! `judge`: how much each of some passages helps a question: passages as they are, or as steps lead to them. Without a
-//! model, nothing is judged.
+//! `judge`: how much each of several passages, or of the steps that lead to them, helps a question. Without a model,
+//! nothing is judged.
 
 use serde::Deserialize;
 

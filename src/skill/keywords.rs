@@ -1,5 +1,5 @@
-//! `keywords`: the keywords of a question, and `refine`: what would make a search by keywords better, one keyword for
-//! each change of its tree: `LevelRAG`'s sparse searcher. Without a model, the words of a question are its keywords.
+//! `keywords`: the keywords of a question, and `refine`: one keyword for each change of a tree of keywords, to improve
+//! the search: `LevelRAG`'s sparse searcher. Without a model, the words of a question are its keywords.
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
-//! Reads what models write where they mean what was asked for: a number as a string, one number in the place of a list,
-//! `"yes"` for `true`. What a value means is never guessed beyond that; what means nothing is left out.
+//! Lenient parsing of replies in almost the right form: a number as a string, one number in place of a list, `"yes"`
+//! for `true`. The meaning of a value is never guessed beyond that; meaningless values are left out.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Skills: one typed task each that a performer does for indexing or for a strategy. Rules need no model and give the
-//! same on every machine; what a model does is a prompt file, a schema file and a check (see [`Skill`]).
+//! Skills: each is one typed task that a performer does for indexing or for a strategy. Rules need no model and give
+//! equal results on every machine; a model's skill is a prompt file, a schema file and a check (see [`Skill`]).
 
 mod answer;
 mod answer_web;

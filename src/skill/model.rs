@@ -1,5 +1,5 @@
-//! What a model does for a skill: one request, a check of what comes back, one chance to repair it, and otherwise a
-//! reason why there is nothing.
+//! Performs a skill with a model: one request, a check of the reply, one chance to repair it, and otherwise a reason
+//! why there is no result.
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Performers: who does what an index or a question needs done.
+//! Performers: the embedder, reranker, model and web search that an index or a question uses.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! `pick`: the passages that a question needs, out of those that a search found, in one call. Without a model, the
-//! order of the search stands.
+//! `pick`: which of the passages found a question needs, in one call. Without a model, the order of the search stands.
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
-//! `read`: short answers to a part of a question, read out of the passages that were found for it. An answer counts
-//! only where the passage that it is said to stand in has it, so that nothing comes from a model's memory.
+//! `read`: short answers to a part of a question, read from the passages found for it. An answer counts only if it
+//! occurs in the passage that it cites, so nothing comes from a model's memory.
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
-//! `reason`: how far notes lead towards an answer, what is missing, and whether they are enough: `DualRAG`'s reasoner.
-//! Without a model, nobody reasons.
+//! `reason`: a conclusion from the notes, what is missing, and whether they suffice: `DualRAG`'s reasoner. There is no
+//! rule twin.
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
-//! `report`: what a collection says of a topic, a community of entities (`HiRAG`, section on `HiIndex`): a title, a
-//! summary, and findings that each name the sentences they stand on.
+//! `report`: a report about a topic, a community of entities (`HiRAG`, section on `HiIndex`): a title, a summary, and
+//! findings, each with the sentences that support it.
 
 use std::collections::BTreeSet;
 

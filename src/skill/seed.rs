@@ -1,5 +1,5 @@
-//! `seed`: the sub-question that has to be answered next on the way to the answer: `HANRAG`'s refiner of seed
-//! questions. Without a model, there is none after the question itself.
+//! `seed`: the next sub-question to answer: `HANRAG`'s refiner of seed questions. Without a model, there is none after
+//! the question itself.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! `seek`: what to look up so that what is missing is found, by the things that it is about, each with its queries:
-//! `DualRAG`'s entity identifier. Without a model, what is missing is searched for as it is.
+//! `seek`: the entities to look up to find what is missing, each with its queries: `DualRAG`'s entity identifier.
+//! Without a model, the missing piece itself is the query.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! What was looked up on the way to an answer, as prompts show it.
+//! The look-ups so far, as prompts show them.
 
 use crate::text::one_line;
 

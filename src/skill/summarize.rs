@@ -1,5 +1,5 @@
 //! `summarize`: what the members of a summary entity have in common (`HiRAG`, section on `HiIndex`): one or more
-//! summaries of a cluster, each of one of the types that are given, as the paper's meta types are.
+//! summaries of a cluster, each of one of the given types, like the paper's meta types.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! `supplement`: whether the steps of a search are enough, and what else to look up: `LevelRAG`'s verification and
+//! `supplement`: whether the steps of a search suffice, and what else to look up: `LevelRAG`'s verification and
 //! supplement, in one call. Without a model, nothing is supplemented.
 
 use serde::Deserialize;

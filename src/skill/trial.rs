@@ -1,4 +1,4 @@
-//! A trial of every skill, on a few sentences: whether a model can do what commands will ask of it.
+//! A trial of every skill, on a few sentences: whether a model can perform it.
 
 use super::answer::{AnswerSkill, AnswerTask, CitedSentence, ShownPassage};
 use super::answer_web::{WebAnswerSkill, WebAnswerTask};

@@ -1,4 +1,4 @@
-//! What communities and summary entities are known by, in every store: their level or layer, and their members.
+//! Ids of communities and summary entities, equal in every store: derived from their level or layer, and their members.
 
 use rustc_hash::FxHashMap;
 

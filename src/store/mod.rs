@@ -1,4 +1,4 @@
-//! What a store offers to a query: one version of an index, read from wherever it lies.
+//! The interface of a store to queries: one version of an index, wherever it is stored.
 
 mod hierarchy_ids;
 mod networks;

@@ -1,4 +1,4 @@
-//! What strategies make of a whole version to walk it, each when it is first asked for, and kept with the version.
+//! The networks that strategies walk over a whole version, each built on first use and kept with the version.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Where replies that were paid for are kept.
+//! The store of paid replies.
 
 use crate::error::Result;
 

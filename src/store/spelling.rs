@@ -1,4 +1,4 @@
-//! How entities are written: they are known by folded words, and people look for what they read.
+//! The spelling of entities: their ids come from folded names, but people search for names as they read them.
 
 use super::{GraphReader, sentence};
 use crate::error::Result;

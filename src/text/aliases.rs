@@ -1,5 +1,4 @@
-//! Other names that a first sentence gives to what it is about: "also known as", a name at birth, letters in a
-//! parenthesis.
+//! Other names that a first sentence gives to its subject: "also known as", a birth name, an acronym in a parenthesis.
 
 use super::lexicon::{MONTHS, is_stop_word};
 use super::names::key_of;

@@ -1,4 +1,4 @@
-//! How often words are written in lower case and capitalized: what tells a common word from a name.
+//! How often words occur in lower case and capitalized, which distinguishes common words from names.
 
 use std::hash::BuildHasher as _;
 

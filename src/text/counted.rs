@@ -1,4 +1,4 @@
-//! Numbers with what they count.
+//! Numbers with a noun in the right form.
 
 use std::fmt::Display;
 

@@ -1,9 +1,8 @@
-//! Text of others on its way to a terminal: documents, file names, what servers say.
+//! Escapes untrusted text for a terminal: documents, file names, messages of servers.
 //!
-//! A terminal obeys control characters, lets bidirectional controls put words in another order, and shows nothing of
-//! many other characters, so that what is seen is not what is copied. None of these leaves. Ordinary text does, also
-//! where it needs a character that is invisible by itself: Persian and the scripts of India between letters, emoji
-//! between their parts.
+//! A terminal obeys control characters, reorders words for bidirectional controls, and hides many other characters, so
+//! what is seen is not what is copied. All of these are escaped. Ordinary text stays, even if it needs characters that
+//! are invisible by themselves: Persian and the scripts of India between letters, emoji between their parts.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

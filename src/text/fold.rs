@@ -1,4 +1,4 @@
-//! Folding: one spelling for what readers take for the same letters. It leaves case alone.
+//! Folding: one spelling for letters that readers consider the same. It leaves case alone.
 
 use std::borrow::Cow;
 

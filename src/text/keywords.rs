@@ -1,5 +1,5 @@
-//! A query of keywords as a tree, which is changed by what is added, stressed or left out, and never as a string:
-//! `LevelRAG`'s sparse queries. Two queries that say the same are equal.
+//! A query of keywords as a tree: `LevelRAG`'s sparse queries. Keywords are added, stressed or excluded in the tree,
+//! never in a string. Equivalent queries are equal.
 
 use super::lexicon::is_stop_word;
 use super::runs::capitalized_runs;

@@ -1,6 +1,6 @@
-//! What a text is made of: folded words and stems, sentences, names, word pieces. English rules on any UTF-8.
+//! The parts of a text: folded words and stems, sentences, names, word pieces. English rules on any UTF-8.
 //!
-//! It knows nothing of documents, indexes or files, and keeps no state but word lists.
+//! It knows nothing about documents, indexes or files, and its only state is word lists.
 
 mod aliases;
 mod case;

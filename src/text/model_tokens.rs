@@ -1,4 +1,4 @@
-//! How many tokens a language model takes a text for, about: vocabularies differ, and none of theirs is here.
+//! Estimates the tokens of a text for a language model: vocabularies differ, and none of them is here.
 
 use super::pieces::english;
 

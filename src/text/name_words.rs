@@ -1,4 +1,4 @@
-//! What the words of a name tell: the kind of thing that it stands for, and which names are spellings of one.
+//! What the words of a name reveal: the type of its entity, and which names are spellings of one.
 
 use std::sync::LazyLock;
 

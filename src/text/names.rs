@@ -1,4 +1,4 @@
-//! The names that a document bears: of its title and of the subject of its first sentence.
+//! The names of a document: those of its title and of the subject of its first sentence.
 
 use super::lexicon::{is_linking_word, is_stop_word};
 use super::words::{tokens, words};

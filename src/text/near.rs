@@ -1,4 +1,4 @@
-//! Names that begin like a name that is not there.
+//! Suggestions for an unknown name: names with the same beginning.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! Capitalized runs: names by their looks alone, where no list of names is known.
+//! Capitalized runs: names by their form alone, without a list of names.
 
 use super::lexicon::{is_linking_word, is_stop_word};
 use super::words::{FoldedWords, Word};

@@ -1,4 +1,4 @@
-//! Scripts: which have no spaces between words, where one ends and the next begins, and whose stems are known.
+//! Scripts: which have no spaces between words, where one script ends and the next begins, and which have a stemmer.
 
 use rust_stemmers::{Algorithm, Stemmer};
 

@@ -1,5 +1,5 @@
-//! The terms that a text is searched by: stems of its words; identifiers whole, and the humps of names in camel case;
-//! pairs of neighboring characters where a script has no spaces between words.
+//! The search terms of a text: stems of its words; whole identifiers, and the parts of names in camel case; pairs of
+//! neighboring characters in scripts without spaces between words.
 
 use std::ops::Range;
 

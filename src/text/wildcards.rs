@@ -1,4 +1,4 @@
-//! Forms with wildcards: `*` stands for any characters, `?` for one, and a backslash before either for itself.
+//! Patterns with wildcards: `*` stands for any characters, `?` for one; a backslash escapes either.
 
 /// Returns whether `text` is of the form that `form` describes.
 ///

@@ -1,4 +1,4 @@
-//! Words: maximal runs of letters and digits, where they stand and how they are compared.
+//! Words: maximal runs of letters and digits, their positions, and how they are compared.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Whether an index is what was written, all of it: what a reader comes upon, and what none would.
+//! Checks the whole index against what was written, including parts that no reader opens.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Panics of a library that trusts the file it reads: one whose checksum was forged is damaged, and no fault of this
-//! program.
+//! Contains panics of a library that trusts the file it reads: a file with a forged checksum is damaged, not a fault of
+//! this program.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

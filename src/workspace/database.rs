@@ -1,5 +1,5 @@
 //! The files of a database that `SQLite` keeps in the folder of an index. It opens them by name and follows links, so
-//! they are looked at before, and nothing else removes them.
+//! they are checked first, and nothing else removes them.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A version as sorted JSON lines: equal indexes give equal lines, whatever made them and in which order.
+//! A version as sorted JSON lines: equal indexes give equal lines, however they were made.
 
 mod descriptions;
 mod hierarchy;

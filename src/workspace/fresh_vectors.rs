@@ -1,8 +1,8 @@
-//! Vectors of a version that is not written yet, kept as they come: a run that is broken off does not have to make, or
-//! pay for, any of them twice. The file goes when the version is there.
+//! Vectors of a version that is not written yet, kept as they arrive, so that an interrupted run does not compute, or
+//! pay for, any of them twice. The file is removed once the version exists.
 //!
-//! It is a head that says which embedder the vectors are of, and then entries of one size, each with a checksum: a key,
-//! which says what the vector is of, and the vector in 8 bits. What follows the last whole entry is cut off.
+//! It has a header that names the embedder, then entries of one size, each with a checksum: a key, which identifies the
+//! text, and the vector in 8 bits. An incomplete last entry is cut off.
 
 use std::fs::File;
 use std::io::Write as _;

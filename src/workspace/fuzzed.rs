@@ -1,4 +1,4 @@
-//! Opens a file of a version alone and reads all of it, for the fuzz target of index files.
+//! Opens a single file of a version and reads all of it, for the fuzz target of index files.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How a database is opened that somebody else may have made: nothing in it runs, and its sizes are bounded.
+//! Opens a database that somebody else may have made: nothing in it runs, and its sizes are bounded.
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;

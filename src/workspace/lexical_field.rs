@@ -1,5 +1,4 @@
-//! A lexical field of a version, open: one segment, or a first one with what has changed since in a second. It says the
-//! same either way.
+//! An open lexical field of a version: one segment, or two, the second with later changes. The results are the same.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! One writer an index: a lock on a file of its folder, which the operating system lifts when the process ends.
+//! One writer per index: a lock on a file in its folder, which the operating system releases when the process ends.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

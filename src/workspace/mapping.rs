@@ -1,18 +1,18 @@
-//! A file as a slice of bytes, mapped or read: the one place where `unsafe` is allowed for that.
+//! A file as a slice of bytes, mapped or read: the only place where `unsafe` is allowed for that.
 //!
 //! # Why it is sound
 //!
 //! A mapped slice must not change while it is borrowed. Every file that is mapped here belongs to a finished version of
 //! an index. Such a file is written under another name, synced, and renamed into place; after that no code of this
 //! program opens it for writing, and it is never truncated: a version that is no longer needed is *deleted*, which
-//! leaves the pages of those who still map it as they are. The mapping is read-only and private to this process, and
-//! the slice lives no longer than the [`Mapping`] that owns the pages. Files on file systems where another machine may
-//! change them are not mapped but read. What is left is another program of this machine that writes into the folder of
-//! an index while it is read, or cuts a file there, which ends a process that maps it by SIGBUS;
+//! leaves the pages of existing mappings intact. The mapping is read-only and private to this process, and the slice
+//! lives no longer than the [`Mapping`] that owns the pages. Files on file systems where another machine may change
+//! them are read instead of mapped. The remaining risk is another program on this machine that writes to the folder of
+//! an index while it is read, or truncates a file there, which ends a process that maps it by SIGBUS;
 //! [`FileAccess::Read`] is for those who cannot rule that out. Contents are checked against their checksum before
 //! anything relies on them.
 //!
-//! The base of a mapping is the start of a page, and what is read lies in words of 8 bytes, so that offsets that are
+//! A mapping starts at a page boundary, and a file that is read is stored in words of 8 bytes, so offsets that are
 //! aligned in the file are aligned in memory.
 #![allow(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! Replies of language models that were paid for, in a file of their own beside the records: losing it costs money and
-//! nothing else, and it is no part of what an index is.
+//! Paid replies of language models, in a separate file beside the records: losing it costs only money, and it is not
+//! part of the index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Numbers of the header are little-endian. Nothing in a file is trusted: offsets, lengths and names are checked when
-//! it is opened, so that what is found later lies inside it.
+//! it is opened, so later reads stay inside it.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -1,5 +1,5 @@
-//! One version of an index, open: the files of the version, mapped and checked. It reads no records after that and is
-//! undisturbed by later runs, even once its files are deleted.
+//! One version of an index, open: the files of the version, mapped and checked. After that, it reads no records, and
+//! later runs do not affect it, even if its files are deleted.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a file of a version must be: its size and checksums, kept in the records, checked before the file is relied on.
+//! The expected size and checksums of a file of a version, kept in the records and checked before the file is used.
 
 use std::io::Read as _;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! The files of a lexical field as the text index behind it sees them: those of one version, opened and checked, to be
-//! read and nothing else. It neither opens a path nor maps a file itself.
+//! The files of a lexical field as the text index sees them: those of one version, opened, checked and read-only. It
+//! neither opens a path nor maps a file itself.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,5 +1,5 @@
-//! One lexical field: which texts have a term, and how often. One immutable segment in which a document's number is the
-//! text's ordinal; analysis happens before, scoring after.
+//! One lexical field: which texts have a term, and how often. One immutable segment, in which a document's number is
+//! the text's ordinal; analysis and scoring happen elsewhere.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

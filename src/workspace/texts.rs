@@ -1,4 +1,4 @@
-//! `texts.bin`: what is shown of passages, documents and questions, mapped; read only where it is shown.
+//! `texts.bin`: the texts of passages, documents and questions, mapped; read only when shown.
 
 use std::io::Write;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! `vectors.bin`: the vectors of passages, sentences and questions in 8 bits, with one scale a vector. Those of
-//! out-coming questions are there if they are worth keeping, all or none.
+//! `vectors.bin`: the vectors of passages, sentences and questions in 8 bits, with one scale per vector. Either all or
+//! none of the vectors of out-coming questions are kept.
 
 use std::ops::Range;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The files of a version, each opened once: what is checked is what is used, whatever lies at its name later.
+//! The files of a version, each opened once: the file that is checked is the one that is used, whatever its name refers
+//! to later.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,7 +1,7 @@
-//! The folder `versions` of an index: which names in it are ours, how a version is made there, and what is removed.
+//! The folder `versions` of an index: which names in it are ours, how a version is created there, and what is removed.
 //!
-//! Only names of the forms that are written here are ever removed, each by itself and only where a regular file or an
-//! empty folder has it. Whatever else lies there stays, and is named to who asks.
+//! Only names of the forms written here are ever removed, one by one, and only if they are regular files or empty
+//! folders. Everything else there stays, and can be listed.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! The one writer of a workspace: records to fill, and versions to publish.
 //!
-//! A version is written into a folder of its own under a name that no reader looks at, synced, renamed, and only then
-//! made current by one transaction of the records. What a killed run leaves behind is cleared away by the next one.
+//! A version is written to its own folder under a name that no reader opens, synced, renamed, and only then made
+//! current by one transaction of the records. The next run removes the leftovers of a killed one.
 
 use std::path::{Path, PathBuf};
 

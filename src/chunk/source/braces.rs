@@ -1,4 +1,4 @@
-//! Languages with brackets: statements, one after another, and those in the brackets of the ones that hold others.
+//! Languages with brackets: a sequence of statements, and those inside the brackets of containers.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Languages that are told by indentation: Python by what it means, Ruby, Lua and shells by how they are written.
+//! Languages divided by indentation: in Python it has meaning; in Ruby, Lua and shells it is convention.
 
 use super::{DEPTH_MAX, Definition, LARGE_BYTES};
 use crate::text::{Language, Token, TokenKind};

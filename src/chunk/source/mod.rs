@@ -1,7 +1,7 @@
 //! Source code: a definition is a section of its own, with the comment above it.
 //!
-//! What is a definition is told by brackets, or where a language has none by indentation, and by words such as `fn`; no
-//! grammar is known. What cannot be told so stays text, and nothing is lost.
+//! Definitions are recognized by brackets or, in languages without them, by indentation, and by words such as `fn`;
+//! there is no grammar. Everything else stays text, and nothing is lost.
 
 mod braces;
 mod indents;

@@ -1,4 +1,4 @@
-//! What a statement defines, and what that is called.
+//! What a statement defines, and its name.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The words that say what a statement is.
+//! Keywords that identify statements.
 
 use crate::text::Language;
 

@@ -1,6 +1,6 @@
-//! What a model file may hold: an ONNX graph with everything in it.
+//! Checks the contents of a model file: an ONNX graph with all its weights inside.
 //!
-//! The format lets a tensor name another file for its values. The runtime would read that file, wherever it lies, and
+//! In this format, a tensor may name another file for its values. The runtime would read that file, wherever it is, and
 //! no checksum of the model covers it. Such models are refused before the runtime sees them.
 
 /// Messages inside messages at most, as the runtime's own reader has it.

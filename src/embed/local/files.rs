@@ -1,4 +1,4 @@
-//! The folder of a model: the model itself and what its tokenizer is made of.
+//! The folder of a model: the model and the files of its tokenizer.
 
 use std::path::{Path, PathBuf};
 

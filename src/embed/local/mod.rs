@@ -1,4 +1,4 @@
-//! What local models share: the library that runs them, their files, and sessions that threads take turns with.
+//! Shared by local models: the library that runs them, their files, and a pool of sessions for threads.
 
 mod contents;
 mod files;

@@ -1,4 +1,4 @@
-//! Sessions of one model: a thread takes one, or makes one where all are taken, and gives it back.
+//! A pool of sessions of one model: a thread takes a session, or creates one if all are in use, and returns it.
 
 use std::sync::{Mutex, PoisonError};
 

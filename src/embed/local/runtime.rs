@@ -1,4 +1,4 @@
-//! ONNX Runtime, loaded when it is first needed. A process has one: the first that was loaded stays.
+//! ONNX Runtime, loaded on first use. A process keeps the first one that it loaded.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

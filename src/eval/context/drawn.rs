@@ -1,4 +1,4 @@
-//! Which documents answers draw on, as far as their words tell.
+//! Which documents answers draw on, judged by their words.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What was gathered for a question, as a model would read it, and what can be said of it without a model.
+//! The context gathered for a question, as a model would read it, and what can be measured without a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
-//! What a model would read of a collection before it answers: how much of published answers is in it.
+//! Measures the contexts that a model would read before it answers: how much of published answers they contain.
 //!
-//! Questions about the whole of something have no accepted answers. What systems wrote is compared instead: the
-//! documents that their answers seem to draw on, and their words. Both are proxies, which say what a context lacks and
-//! not how well it is answered from; that takes a judge.
+//! Questions about the whole have no accepted answers. The answers of other systems take their place: the documents
+//! that they seem to draw on, and their words. Both are proxies, which show what a context lacks, not how good an
+//! answer from it would be; that takes a judge.
 
 mod drawn;
 mod gathered;

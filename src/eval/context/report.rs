@@ -1,4 +1,4 @@
-//! What contexts came to, as tables.
+//! The measurements of contexts, as tables.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};

@@ -1,10 +1,10 @@
 //! Boosted trees for the candidates of a walk: each tree corrects the sum of those before it.
 //!
 //! Gradients and second derivatives are those of the listwise loss of the weights: softmax over one gold passage and
-//! all candidates that are none, −log of its share averaged over the gold passages. A tree takes three levels of the
-//! best splits of binned features, over a drawn part of the features and of the candidates; a leaf adds −G/(H + λ) at a
-//! fixed rate (Chen and Guestrin 2016, formulas 5 and 7). Draws are seeded and sums taken in order: the same candidates
-//! give the same trees on any number of threads.
+//! all other candidates that are not gold, −log of its share averaged over the gold passages. A tree has three levels
+//! of the best splits of binned features, over a random part of the features and of the candidates; a leaf adds −G/(H +
+//! λ) at a fixed rate (Chen and Guestrin 2016, formulas 5 and 7). Draws are seeded and sums taken in order: the same
+//! candidates give the same trees on any number of threads.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the fit learns from: for each question the passages that compete, each with the best edge that leads to it.
+//! The training data of the fit: for each question, the competing passages, each with the best edge that leads to it.
 
 use std::sync::Arc;
 

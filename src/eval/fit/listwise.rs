@@ -1,8 +1,8 @@
-//! The listwise fit: weights under which each gold passage stands before the passages that compete with it.
+//! The listwise fit: weights that rank each gold passage before the passages that compete with it.
 //!
-//! Softmax over one gold passage and all that are none, −log of its share averaged over the gold passages; Adam with a
-//! falling rate, and weights of the wrong sign set to 0 after every step. Sums are taken in the order of the groups, so
-//! that the same groups give the same weights on any number of threads.
+//! Softmax over one gold passage and all that are not gold, −log of its share averaged over the gold passages; Adam
+//! with a falling rate, and weights of the wrong sign set to 0 after every step. Sums are taken in the order of the
+//! groups, so the same groups give the same weights on any number of threads.
 
 use rayon::prelude::*;
 

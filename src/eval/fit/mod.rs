@@ -1,8 +1,8 @@
 //! The weights of `trail`, fitted to questions with known supporting documents.
 //!
-//! Which edge leads to a gold passage is not known: the best one under the weights so far stands for all, the weights
-//! are fitted to it, and both are repeated. Every collection counts the same, however many questions it has. Labels are
-//! used here and for scoring; what is written is a file of weights.
+//! It is not known which edge leads to a gold passage: the best one under the current weights is used, the weights are
+//! fitted to it, and both steps are repeated. Every collection counts the same, however many questions it has. Labels
+//! are used here and for scoring; the result is a file of weights.
 
 mod boost;
 mod groups;

@@ -1,4 +1,4 @@
-//! What a fit found, for programs and for people.
+//! The report of a fit, for programs and for people.
 
 use std::fmt::{self, Display, Formatter};
 

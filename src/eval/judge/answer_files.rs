@@ -1,4 +1,4 @@
-//! Files of answers: one answer a question, of one system or of several.
+//! Files of answers: one answer per question and system, from one system or several.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Answers of two systems to the same questions, compared by a model: every pair is shown in both orders, since judges
-//! prefer a place. Only a winner that both orders agree on wins; all else is a tie.
+//! A model compares the answers of two systems to the same questions: every pair is shown in both orders, since judges
+//! have position bias. A system wins only if both orders agree; everything else is a tie.
 
 mod answer_files;
 mod report;

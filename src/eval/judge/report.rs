@@ -1,4 +1,4 @@
-//! What a judge said of answers, as tables.
+//! The verdicts of a judge, as tables.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};

@@ -1,4 +1,4 @@
-//! What verdicts say together: wins that both orders agree on, ties, and how far that can be trusted.
+//! Aggregates verdicts: wins on which both orders agree, ties, and confidence intervals.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Verdicts on pairs of answers, one a line and order: as a judge gives them here, and as `HiRAG` published them.
+//! Verdicts on pairs of answers, one line per order: in our form, and as `HiRAG` published them.
 
 use std::collections::BTreeMap;
 use std::fs::File;

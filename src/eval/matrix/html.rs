@@ -1,5 +1,5 @@
-//! A matrix as one HTML page that needs nothing else: tables, and plots of recall against calls. No script runs in it,
-//! and it loads nothing.
+//! A matrix as one self-contained HTML page: tables, and plots of recall against calls. It runs no script and loads
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
-//! Several strategies over several collections, each put the same questions of a collection, with the difference of
-//! each to the first, question by question. Figures of different collections are never put together: they are of other
-//! questions. What is not comparable is refused.
+//! Compares several strategies over several collections: each answers the same questions of a collection, and is
+//! compared with the first, question by question. Figures of different collections are never averaged, because their
+//! questions differ. Comparisons that make no sense are refused.
 
 mod html;
 mod run;

@@ -1,4 +1,4 @@
-//! One method of a matrix, led by one leader, put to the questions of one collection.
+//! Runs one method of a matrix, with one leader, on the questions of one collection.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What the members of summary entities have in common, laid out.
+//! Summaries of what the members of summary entities have in common, as arrays.
 
 use super::PackedDescriptions;
 use crate::graph::ordinal::{SentenceOrdinal, SummaryOrdinal};

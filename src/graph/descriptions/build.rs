@@ -1,4 +1,4 @@
-//! What all passages say of an entity or a relation, put together.
+//! Combines the descriptions of an entity or a relation from all passages.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! What a model says of the entities and relations of a version, as flat arrays, and who found what: rules, a model, or
-//! both. A version of which no model found anything has none.
+//! A model's descriptions of the entities and relations of a version, as flat arrays, and who found each: rules, a
+//! model, or both. A version without any findings of a model has none.
 //!
 //! Entities and mentions are those of the [`PassageGraph`], relations those of the [`Hierarchy`] beside it.
 

@@ -1,4 +1,4 @@
-//! Reports about communities, laid out.
+//! Reports about communities, as arrays.
 
 use super::PackedDescriptions;
 use crate::graph::ordinal::{CommunityOrdinal, SentenceOrdinal};

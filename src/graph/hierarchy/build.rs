@@ -1,5 +1,5 @@
-//! The hierarchy by rule: relations of entities that share sentences, and those that a model found, communities of
-//! these, and layers by their vectors.
+//! Builds the hierarchy by rule: relations of entities that share sentences, and those that a model found; communities
+//! over these; and layers by vectors.
 
 use rayon::prelude::*;
 

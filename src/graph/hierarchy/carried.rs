@@ -1,5 +1,5 @@
-//! What of the hierarchy of an earlier version still holds: its communities and clusters, with the entities of another
-//! version in them, so that a small change does not pay for finding them. What is said of them is said anew.
+//! Carries the communities and clusters of an earlier version over to the entities of another, so that a small change
+//! does not pay for finding them. Titles and sentences are computed again.
 
 use rustc_hash::FxHashMap;
 

@@ -1,9 +1,9 @@
-//! The elements of a hierarchy, as a database holds them, laid out as the flat arrays of an index of the same elements:
-//! array by array the same.
+//! Lays out the elements of a hierarchy, as a database holds them, as the same flat arrays that an index of the same
+//! elements has.
 //!
-//! A database has no order. That of an index follows from what the elements are: relations by their ends, communities
-//! level by level and in the order of the larger ones that they are part of, summary entities layer by layer, and each
-//! group in the order of their members. How central a member is follows from its relations.
+//! A database has no order. That of an index follows from the elements themselves: relations by their ends, communities
+//! level by level and in the order of their parents, summary entities layer by layer, and each group in the order of
+//! their members. How central a member is follows from its relations.
 
 use super::build::central;
 use super::{NONE, PackedHierarchy};

@@ -1,5 +1,5 @@
-//! What is known of a community or a cluster, as rows that fit into a prompt: whole rows within a bound of tokens, and
-//! of a community that is too large, reports about its parts in the place of their members.
+//! The material about a community or a cluster for a prompt: whole rows within a limit of tokens. In a community that
+//! is too large, reports about its parts replace their members.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,5 +1,5 @@
 //! The hierarchy over the entities of a version, as flat arrays: relations, summary layers of soft clusters, and
-//! communities on levels, each with what is said of it (`HiRAG`, section on `HiIndex`).
+//! communities on levels, each with its texts (`HiRAG`, section on `HiIndex`).
 //!
 //! Entities and sentences are those of the [`PassageGraph`](super::packed::PassageGraph) beside it.
 

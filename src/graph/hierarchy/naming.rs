@@ -1,4 +1,4 @@
-//! What a group of entities is called, and which sentences say what it is about.
+//! The title of a group of entities, and the sentences that say what it is about.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How a hierarchy is made, by name.
+//! Named settings for building a hierarchy.
 
 use super::build::HierarchyOptions;
 use super::layers::{LastLayer, LayerOptions};

@@ -1,4 +1,4 @@
-//! Which sentences speak of each entity, by any of its names.
+//! Which sentences mention each entity, by any of its names.
 
 use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
 use crate::graph::packed::{PassageGraph, row};

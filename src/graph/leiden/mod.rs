@@ -1,6 +1,6 @@
 //! Communities of an undirected weighted graph: Leiden (Traag, Waltman, van Eck 2019, doi:10.1038/s41598-019-41695-z),
-//! with modularity or the constant Potts model, on levels of communities within communities. All of a graph is put into
-//! communities: every component, and vertices without an edge as well. Every community is connected.
+//! with modularity or the constant Potts model, on levels of communities within communities. Every vertex is in a
+//! community, including those without an edge, and every community is connected.
 
 mod graph;
 mod levels;

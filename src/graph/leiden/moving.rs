@@ -1,4 +1,4 @@
-//! The first step of Leiden: vertices move to the best community near them, as long as any gains by it.
+//! The first step of Leiden: vertices move to the best neighboring community, as long as any move gains.
 
 use std::collections::VecDeque;
 

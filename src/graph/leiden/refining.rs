@@ -1,4 +1,4 @@
-//! The second step of Leiden: each community is put together anew from its vertices, so that all of it hangs together.
+//! The second step of Leiden: each community is rebuilt from its vertices, so that it is connected.
 
 use super::graph::{Sums, WeightedGraph};
 use crate::domain::Cancellation;

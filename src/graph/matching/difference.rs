@@ -1,4 +1,4 @@
-//! What of an earlier matching still holds: which questions are matched anew, and what the others are compared with.
+//! What to reuse of an earlier matching: which questions are matched again, and what the others are compared with.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! What matching came to, as a version keeps it for the next: with it the cost of a change follows the change.
+//! The result of matching, as a version keeps it for the next, so that the cost of an update follows the change.
 
 use super::difference::{Marks, Placed};
 use super::{MatchOptions, Matched, VERSION};

@@ -1,11 +1,11 @@
 //! Matching: every out-coming question with the in-coming question that answers it best, over the whole corpus.
 //!
-//! SIM = (Jaccard(k⁺, k⁻) + cos(v⁺, v⁻)) / 2 (`HopRAG`, Eq. 1). SIM is exact; what is bounded is candidates: the
-//! in-coming questions that share a keyword which is not too frequent, and the nearest by vector. With the bounds
-//! lifted the result is that of comparing every pair.
+//! SIM = (Jaccard(k⁺, k⁻) + cos(v⁺, v⁻)) / 2 (`HopRAG`, Eq. 1). SIM is exact; only the candidates are bounded: the
+//! in-coming questions that share a keyword that is not too frequent, and the nearest by vector. Without bounds, the
+//! result is that of comparing every pair.
 //!
-//! Most out-coming questions ask for something that no passage of the corpus is about. Their best match is one of many
-//! that are about equally far, so that it takes thousands of candidates by vector to find it: they are cheap.
+//! Most out-coming questions ask about something that no passage of the corpus covers. Their best match is one of many
+//! that are about equally far, so finding it takes thousands of candidates by vector, which are cheap.
 
 mod candidates;
 mod difference;

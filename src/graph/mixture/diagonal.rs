@@ -1,5 +1,5 @@
-//! Mixtures of Gaussians whose covariances are zero. They overlap where full ones are in effect hard, and can always be
-//! fitted.
+//! Mixtures of Gaussians whose covariances are zero. They overlap where full ones are effectively hard, and can always
+//! be fitted.
 
 use super::gaussian::{Fit, most};
 use super::rows::Rows;

@@ -1,9 +1,10 @@
 //! Soft clusters of vectors by mixtures of Gaussians, as RAPTOR (Sarthi et al. 2024, arXiv:2401.18059, section 3) and
 //! after it `HiRAG` (2025, arXiv:2503.10150) cluster a layer, in two levels that scale: k-means cuts all vectors into
-//! cells, a mixture parts each cell. Principal components stand for RAPTOR's UMAP. The same vectors and seed give the
-//! same clusters, whatever the number of threads.
+//! cells, and a mixture divides each cell. Principal components replace RAPTOR's UMAP. The same vectors and seed give
+//! the same clusters, for any number of threads.
 //!
-//! A vector may be in several clusters. No cluster is empty, none is larger than asked, and every vector is in one.
+//! A vector may be in several clusters. No cluster is empty, none exceeds the requested size, and every vector is in
+//! one.
 
 mod diagonal;
 mod eigen;

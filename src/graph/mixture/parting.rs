@@ -1,4 +1,5 @@
-//! Hard clusters: k-means cuts all rows into cells, a mixture parts each cell, and what is too large is parted again.
+//! Hard clusters: k-means cuts all rows into cells, a mixture divides each cell, and clusters that are too large are
+//! divided again.
 
 use ndarray::Array2;
 use rayon::prelude::*;

@@ -1,5 +1,5 @@
 //! Principal components by subspace iteration (Halko, Martinsson, Tropp 2011, doi:10.1137/090771806, algorithm 4.4):
-//! the matrix of covariances is never made, which would take the square of the dimensions.
+//! the covariance matrix, which would take the square of the dimensions, is never built.
 
 use rayon::prelude::*;
 

@@ -1,5 +1,5 @@
-//! The two products that most of the time goes into. They are written for the compiler to make vectors of: `WIDTH` sums
-//! at a time, each in the order of the terms, without fused operations, so that every machine gets the same.
+//! The two products that take most of the time, written so that the compiler can vectorize them: `WIDTH` sums at a
+//! time, each in the order of the terms, without fused operations, so that every machine gets the same.
 
 /// Returns the sums of `row[i] · columns[i]`: a row times a matrix of `WIDTH` columns.
 pub(super) fn times<const WIDTH: usize>(row: &[f32], columns: &[[f32; WIDTH]]) -> [f32; WIDTH] {

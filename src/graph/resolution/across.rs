@@ -1,4 +1,4 @@
-//! Names of a whole corpus that may be names of one thing, by blocks of names with equal parts.
+//! Names of a whole corpus that may be names of one entity, by blocks of names with equal parts.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

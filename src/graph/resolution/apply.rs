@@ -1,4 +1,4 @@
-//! The names of a graph by the things that they stand for.
+//! The names of a graph by the entities that they stand for.
 
 use super::Resolution;
 use crate::graph::elements::{pack_own, postings};

@@ -1,4 +1,4 @@
-//! The company that names keep: what else is named where they are.
+//! The company of names: which other names occur near them.
 
 use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;

@@ -1,4 +1,4 @@
-//! Which of the names that may be names of one thing are.
+//! Decides which candidate names are names of one entity.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! Names that are one thing, as they are merged: a forest of names, with pairs that stay apart.
+//! Groups of merged names: a forest of names, with pairs that stay apart.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,13 +1,13 @@
-//! Which names stand for one thing: entities by rule have one name each, and things have several.
+//! Entity resolution: which names stand for one entity. Rules find names; an entity may have several.
 //!
-//! A name is merged with another over the whole corpus, or in some documents alone: "Lund" is Ada Lund where a document
-//! speaks of her, and a name that several documents bear is, in each, what that document is about. Of the names of a
-//! thing one stands for all of them, chosen by the names alone, so that it stays the same as documents come and go.
-//! Every merge has a reason. Entities keep their numbers and their mentions: [`resolved`] gives a view of the mentions
-//! by thing.
+//! A name is merged with another over the whole corpus, or in some documents alone: "Lund" is Ada Lund in a document
+//! about her, and a name that several documents have as a title means, in each, that document's subject. One of the
+//! names of an entity stands for all of them; it depends only on the names, so it stays the same as documents are added
+//! and removed. Every merge has a reason. Names keep their numbers and mentions: [`resolved`] gives a view of the
+//! mentions by entity.
 //!
-//! Candidates are found within documents and by blocks of names with equal parts, never by comparing all with all. What
-//! decides are the names, their types, and the company that they keep.
+//! Candidates are found within documents and by blocks of names with equal parts, never by comparing all pairs. The
+//! names, their types, and the company that they keep decide.
 
 mod across;
 mod apply;

@@ -1,4 +1,4 @@
-//! Names that several documents bear: which of their things each document means.
+//! Names that several documents have: which of the namesakes each document means.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The names of a document as it writes them.
+//! The names of a document in its own spelling.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! What kind of thing names stand for, by what sentences and their own words say.
+//! The types of entities, by cues in sentences and in their own words.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Names of one document that are names of one thing.
+//! Names within one document that are names of one entity.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

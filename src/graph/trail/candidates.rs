@@ -1,4 +1,4 @@
-//! The best passages of a walk, each with all that speaks for it.
+//! The best passages of a walk, each with all its evidence.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,4 +1,4 @@
-//! What a question says about every passage before any edge is followed.
+//! The evidence of a question about every passage, before any edge is followed.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

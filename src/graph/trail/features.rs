@@ -1,4 +1,4 @@
-//! What speaks for a candidate beside its score: what the boosted ranking decides by.
+//! The features of a candidate besides its score, by which the boosted ranking decides.
 
 macro_rules! features {
     ($($(#[$doc:meta])* $name:ident,)*) => {

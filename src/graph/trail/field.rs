@@ -1,4 +1,4 @@
-//! The features of candidates: each by itself, by the edge that leads to it, and beside the others.
+//! The features of candidates: of each by itself, of the edge that leads to it, and in comparison with the others.
 
 use rustc_hash::FxHashMap;
 

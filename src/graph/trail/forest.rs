@@ -1,4 +1,4 @@
-//! Boosted trees as a table: what ranks the candidates of a walk anew.
+//! Boosted trees as a table, which rerank the candidates of a walk.
 
 use std::sync::Arc;
 

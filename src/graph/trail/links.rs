@@ -1,4 +1,4 @@
-//! The best edges between the first passages of a walk and what they lead to.
+//! The best edges between the first passages of a walk and the passages that they lead to.
 
 use rustc_hash::FxHashMap;
 

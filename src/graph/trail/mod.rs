@@ -1,9 +1,9 @@
 //! `trail`: question-guided propagation over names, shared entities and question edges.
 //!
-//! A passage that fits the question lends part of its score to passages that its mentions lead to. What an edge
-//! A –e→ B is worth is judged against the *question*: does B cover what A leaves open, do words of the question stand
-//! around the mention, is the entity rare. In `HopRAG`'s words a mention is an out-coming question ("what is e?") that
-//! a passage named e, or a sentence with e, answers; in `HiRAG`'s words e is an entity of layer 0 with its provenance.
+//! A passage that fits the question lends part of its score to passages that its mentions lead to. The value of an edge
+//! A –e→ B is judged against the *question*: does B cover what A leaves open, do words of the question occur around the
+//! mention, is the entity rare. In `HopRAG`'s words a mention is an out-coming question ("what is e?") that a passage
+//! named e, or a sentence with e, answers; in `HiRAG`'s words e is an entity of layer 0 with its provenance.
 
 mod candidates;
 mod edges;

@@ -1,4 +1,4 @@
-//! What speaks for trusting a walk, in words: the features of the question say the same to the trees.
+//! Why a walk is trusted, in words; the trees use the same features of the question.
 
 use super::evidence::Evidence;
 use crate::graph::ordinal::PassageOrdinal;

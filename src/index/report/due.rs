@@ -1,4 +1,4 @@
-//! What a model is asked about the hierarchy, and what is kept of its replies.
+//! What a model is asked about the hierarchy, and which replies are kept.
 
 use std::marker::PhantomData;
 

@@ -1,6 +1,6 @@
-//! The stages in which a language model writes about the hierarchy, where that is wanted: descriptions of entities of
-//! which passages say much, put together; summaries of clusters, layer by layer; and reports about communities, from
-//! the bottom up. It is asked only about those whose content changed; what rules say of the others serves.
+//! The optional stages in which a language model writes about the hierarchy: merged descriptions of entities with many
+//! of them; summaries of clusters, layer by layer; and reports about communities, from the bottom up. It is asked only
+//! about those whose content changed; elsewhere, the text of rules is used.
 
 mod due;
 

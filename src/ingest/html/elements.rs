@@ -1,4 +1,4 @@
-//! What elements of HTML are: by their names, and by what their attributes say.
+//! Classifies HTML elements by their names and attributes.
 
 /// What an element is to a reader of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

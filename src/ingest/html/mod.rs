@@ -1,7 +1,7 @@
 //! Pages of HTML and XHTML: the main part, as text with its headings, lists, tables and code.
 //!
-//! A page is read once, tag by tag, and no tree of it is made: time and memory are linear in its size, however deep its
-//! elements lie and however many attributes they have. Nothing that it names is ever opened.
+//! A page is read once, tag by tag, without building a tree: time and memory are linear in its size, however deeply its
+//! elements are nested and however many attributes they have. Nothing that it links to is ever opened.
 
 mod elements;
 mod page;

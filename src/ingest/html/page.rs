@@ -1,4 +1,4 @@
-//! A page, read element by element: what it says, and which parts of that are its main part.
+//! Reads a page element by element: its text, and which of it is the main part.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The text of a page, written as it is read: white space as HTML means it, blocks apart, code word for word.
+//! Writes the text of a page while it is read: white space by the rules of HTML, separate blocks, code verbatim.
 
 /// What is to stand before the next word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,4 +1,4 @@
-//! LaTeX: sections, lists and code; commands give way to what is in them, formulas stay.
+//! LaTeX: sections, lists and code; commands are replaced by their contents, formulas stay.
 
 use super::{FENCE, Lines};
 use crate::ingest::extracted::Extracted;

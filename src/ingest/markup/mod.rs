@@ -1,7 +1,7 @@
-//! Texts with marks of their own: reStructuredText, `AsciiDoc`, Org and LaTeX, by rules of ours.
+//! Markup languages: reStructuredText, `AsciiDoc`, Org and LaTeX, by our own rules.
 //!
-//! A line stays a line: headings become those of Markdown, code comes to stand between lines of backticks, what is no
-//! text becomes blank, and so the lines of the text are those of the file.
+//! A line stays a line: headings become Markdown headings, code is fenced with backticks, lines without text become
+//! blank, so line numbers in the text are those in the file.
 
 mod asciidoc;
 mod latex;

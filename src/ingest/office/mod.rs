@@ -1,5 +1,5 @@
-//! Documents of office programs: Word, `PowerPoint`, `OpenDocument` text and slides. Runs in a worker: what lies packed
-//! in a file may be a thousand times as large.
+//! Documents of office programs: Word, `PowerPoint`, `OpenDocument` text and slides. Runs in a worker: the contents of
+//! a file may be a thousand times as large when unpacked.
 
 mod ooxml;
 mod open_document;

@@ -1,4 +1,4 @@
-//! Files inside of an office file, unpacked within limits.
+//! Unpacks files inside an office file, within limits.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Read as _};

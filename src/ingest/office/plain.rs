@@ -1,4 +1,4 @@
-//! The second parser of Word and `PowerPoint` files: paragraphs and rows in the order of the files inside, no more.
+//! The second parser of Word and `PowerPoint` files: only paragraphs and rows, in the order of the files inside.
 
 use super::package::Package;
 use super::xml::{Token, tokens};

@@ -1,4 +1,4 @@
-//! Events of XML, of which only elements and text are wanted: no entity is followed, no declaration is read.
+//! XML events, reduced to elements and text: entities are not followed, declarations are not read.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;

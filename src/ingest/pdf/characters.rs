@@ -1,8 +1,8 @@
-//! Characters with their places, as they are drawn, put together into lines.
+//! Assembles lines from characters and their positions on a page.
 //!
-//! A file says where each character stands and seldom where words and lines end. A line ends where the next character
-//! stands lower or higher, or to the left of where it should; a space is a gap of a tenth of the letters' height. All
-//! is measured along the direction in which a text is written, so that turned pages read as others.
+//! A file gives the position of each character, but seldom the ends of words and lines. A line ends where the next
+//! character is lower or higher, or too far left; a space is a gap of a tenth of the letters' height. All of this is
+//! measured along the direction of writing, so rotated pages read like others.
 
 use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
 

@@ -1,5 +1,5 @@
-//! Lines of pages put together into text: without what stands on every page, words whole, paragraphs apart, headings
-//! marked.
+//! Assembles lines of pages into text: repeated headers and footers left out, words rejoined, paragraphs separated,
+//! headings marked.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,6 +1,6 @@
-//! Documents made lighter for pdf-extract. It reads each font again on each page, and slowly, which takes most of the
-//! time that a file set by TeX needs. What it would find in a font is found once, by the same parsers, and left where
-//! it is read fast.
+//! Lightens documents for pdf-extract, which reads each font again on each page, and slowly, which takes most of the
+//! time for a file set by TeX. The same parsers evaluate each font once here, and the result is stored where
+//! pdf-extract reads it fast.
 
 use std::collections::{BTreeMap, BTreeSet};
 

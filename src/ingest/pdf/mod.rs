@@ -1,5 +1,5 @@
-//! PDF: the text of pages, line by line, mended into paragraphs and headings. Runs in a worker alone: its parsers panic
-//! on files that are damaged, and on some that are not.
+//! PDF: the text of pages, line by line, assembled into paragraphs and headings. Runs only in a worker: its parsers
+//! panic on damaged files, and on some intact ones.
 
 mod characters;
 mod layout;

@@ -1,4 +1,4 @@
-//! The outline of a file: what its author calls the sections, and on which pages these begin.
+//! The outline of a file: the author's section titles, and the pages on which they begin.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Pages as lines of text with their places.
+//! Pages as lines of text with their positions.
 
 /// A line of text.
 #[derive(Debug, Clone, PartialEq)]

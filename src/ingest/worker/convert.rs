@@ -1,5 +1,5 @@
-//! Programs of the user's own that turn a file into text: named in their own configuration, started with the limits of
-//! a worker, and killed with all that they started where they take too long.
+//! The user's own programs that convert a file to text: named in their own configuration, started with the limits of a
+//! worker, and killed together with their children if they take too long.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};

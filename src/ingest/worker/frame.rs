@@ -1,7 +1,7 @@
-//! Frames: what a worker and the process that started it say to each other, each with a tag and a length.
+//! Frames: messages between a worker and the process that started it, each with a tag and a length.
 //!
-//! Whoever reads takes the other for hostile: a length is compared with what the tag allows before anything is read,
-//! and memory grows only with bytes that came.
+//! Each side treats the other as hostile: a length is compared with what the tag allows before anything is read, and
+//! memory grows only with received bytes.
 
 use std::io::{self, ErrorKind, Read, Write};
 

@@ -1,4 +1,4 @@
-//! What a process that reads documents may take: set by itself, before it sees the first byte of one.
+//! The resource limits of a process that reads documents, which it sets itself before it sees the first byte of one.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What is said in frames: the job, and what comes of it.
+//! The messages in frames: jobs and results.
 
 use serde::{Deserialize, Serialize};
 

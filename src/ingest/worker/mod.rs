@@ -1,8 +1,9 @@
-//! Documents whose parsers can panic, hang or eat memory, read in processes that may do no harm.
+//! Reads documents whose parsers can panic, hang or exhaust memory, in processes that can do no harm.
 //!
-//! [`Workers`] starts a few processes of a program that the caller names and hands them files; [`serve()`] is what such
-//! a process does. A process that dies, hangs or takes too much is that file's failure, with its reason: the file is
-//! tried once more with a fallback, and others are read as if nothing had been. Without a program nothing is read here.
+//! [`Workers`] starts a few processes of a program that the caller names and hands them files; [`serve()`] is the main
+//! loop of such a process. If a process dies, hangs or exceeds a limit, that is the failure of its file, with the
+//! reason: the file is tried once more with a fallback, and others are not affected. Without a program, nothing is read
+//! here.
 
 mod convert;
 mod frame;

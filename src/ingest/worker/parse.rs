@@ -1,4 +1,4 @@
-//! Which parser reads which format, inside of a worker.
+//! Which parser reads which format, inside a worker.
 
 #[cfg(feature = "archives")]
 use crate::ingest::archive;

@@ -1,8 +1,7 @@
 //! One worker, seen from the process that started it: a child that a document may have taken over.
 //!
-//! Three threads stand between: one writes to it, one reads frames from it, one keeps the end of what it says on its
-//! error output. Whoever waits for a piece waits on a channel with a clock, and a child that is late is killed, which
-//! ends the threads.
+//! Three threads serve it: one writes to it, one reads frames from it, one keeps the end of its error output. A caller
+//! waits for a piece on a channel with a timeout, and a child that is late is killed, which ends the threads.
 
 use std::io::{self, Read, Write as _};
 use std::path::Path;

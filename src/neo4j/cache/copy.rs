@@ -1,8 +1,8 @@
-//! A copy of a structure in a folder of the user's, and one of its levels: from them, a version is opened and not read
+//! Copies of a structure and of its levels in a folder of the user's, from which a version is opened without reading it
 //! again.
 //!
-//! One file of each a database, replaced when another version was read. Nothing in it is trusted: where it is of
-//! another version, damaged, or not there, the structure is read from the database.
+//! One file of each per database, replaced when another version was read. Nothing in it is trusted: if it is missing,
+//! damaged or of another version, the structure is read from the database.
 
 use std::path::{Path, PathBuf};
 

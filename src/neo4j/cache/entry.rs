@@ -1,4 +1,4 @@
-//! Where a question enters, by what the database's indexes find, and how far it is followed from there: the same for a
+//! The entry of a question through the database's indexes, and how far it is followed from there: the same for a
 //! structure in memory and for one that stays in the database.
 
 use std::hash::Hash;

@@ -1,4 +1,4 @@
-//! A part of a version as a store: the whole structure, and texts and vectors of some passages.
+//! An excerpt of a version as a store: the whole structure, and texts and vectors of some passages.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -1,4 +1,4 @@
-//! Texts and vectors of passages, fetched in one answer and kept as long as there is room.
+//! Texts and vectors of passages, fetched in one reply and kept as long as there is room.
 
 use std::collections::hash_map::Entry as Slot;
 use std::hash::BuildHasher as _;

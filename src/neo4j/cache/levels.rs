@@ -1,9 +1,9 @@
-//! The hierarchy over the entities of a version, what its names stand for, and what a model says of its communities:
-//! out of the database, by the rows of an export, laid out as in an index.
+//! Reads the hierarchy over the entities of a version, the entities that its names stand for, and a model's reports on
+//! its communities from the database, by the rows of an export, with the same layout as in an index.
 //!
-//! Few strategies read them, and to read them takes about half as long as to read the structure: they are read when one
-//! first asks. Kinds of things, and what a model says of entities and relations, are not among them: no strategy reads
-//! these.
+//! Few strategies use them, and reading them takes about half as long as reading the structure, so they are read on
+//! first use. Types, and a model's descriptions of entities and relations, are not included, because no strategy uses
+//! them.
 
 use std::sync::{Mutex, PoisonError};
 

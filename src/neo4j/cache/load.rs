@@ -1,4 +1,4 @@
-//! The structure of a version, or of a part of it, out of the database: no text but questions, no vectors.
+//! Loads the structure of a version, or of a part of it, from the database: no texts except questions, no vectors.
 
 use std::sync::{Mutex, PoisonError};
 

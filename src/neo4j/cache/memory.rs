@@ -1,4 +1,4 @@
-//! The structure in memory: whether it is to be there, and how a question is followed through it.
+//! The structure in memory: whether to load it, and how a question is followed through it.
 
 use std::fmt;
 use std::path::PathBuf;

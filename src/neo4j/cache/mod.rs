@@ -1,10 +1,10 @@
-//! Answering from the database: texts and vectors fetched for each question, the structure of a version in memory or,
-//! of a graph that does not fit, in the database.
+//! Answers from the database: texts and vectors are fetched for each question; the structure of a version is in memory
+//! or, if it does not fit, in the database.
 //!
-//! The database's full-text and vector indexes say where a question enters, the structure says what can be reached from
-//! there, and the texts of these passages come in one answer. They make an [`Excerpt`], which strategies read as they
-//! read any store; nothing outside of it is in the running. Where the structure stays in the database, Cypher walks it
-//! there ([`super::walk`]), and the excerpt has the structure of its own passages.
+//! The database's full-text and vector indexes determine where a question enters, the structure what can be reached
+//! from there, and the texts of these passages arrive in one reply. They make an [`Excerpt`], which strategies read
+//! like any store; passages outside it cannot be found. If the structure stays in the database, Cypher walks it there
+//! ([`super::walk`]), and the excerpt has the structure of its own passages.
 
 mod copy;
 mod entry;

@@ -1,4 +1,4 @@
-//! The hierarchy over entities, out of the database: as an export says it, and as whoever answers from it reads it.
+//! Reads the hierarchy over entities from the database, for exports and for answers.
 
 use neo4rs::{BoltMap, Row};
 use serde::Deserialize;

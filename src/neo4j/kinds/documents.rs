@@ -1,4 +1,4 @@
-//! Documents, and the units from which a workspace is made again.
+//! Documents, and the units from which a workspace is cloned.
 
 use super::super::element::{Element, Properties, Type, VECTORS, Value, integer};
 use super::super::source::{Source, add_vectors, relationship};

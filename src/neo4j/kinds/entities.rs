@@ -1,4 +1,4 @@
-//! Entities: where each is mentioned, and who bears its name.
+//! Entities: where each is mentioned, and which documents have its name.
 
 use super::super::element::{Element, NO_WORD, Properties, Type, Value, integer};
 use super::super::source::{SameAs, Source, relationship};

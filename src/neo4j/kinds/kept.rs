@@ -1,5 +1,5 @@
-//! What a workspace keeps beside its documents, from which the same workspace is made again: reports of a model, the
-//! types of entities that it proposed, and what somebody said of names and removed.
+//! Records of a workspace other than documents, for a clone: a model's reports, the types of entities that it proposed,
+//! merges and splits of names by hand, and removals.
 
 use super::super::element::{Element, Key, Properties, Type};
 use super::documents::json;

@@ -1,4 +1,4 @@
-//! The lexicon: what the whole collection says of single words.
+//! The lexicon: statistics of single words over the whole collection.
 
 use super::super::element::{Element, Properties, Type, Value};
 use super::{Declaration, HIDDEN};

@@ -1,6 +1,6 @@
-//! What the graph in the database is made of: each kind of nodes and relationships, declared once.
+//! The kinds of nodes and relationships in the graph, each declared once.
 //!
-//! From a declaration follow the statements that write, compare, retire, delete and check its elements, their rows, and
+//! A declaration generates the statements that write, compare, retire, delete and check its elements, their rows, and
 //! the files of a bulk import. A kind without a declaration here is not published.
 
 /// Names properties, each with what it holds.

@@ -1,4 +1,4 @@
-//! Passages, and where they stand.
+//! Passages, and their positions.
 
 use super::super::element::{EMBEDDING, Element, Properties, SPANS, Type, VECTORS, Value, integer};
 use super::super::source::{Source, add_vectors, embedding, relationship};

@@ -1,4 +1,4 @@
-//! Questions, what they belong to, and the edges that they make.
+//! Questions, their passages, and the edges that they form.
 
 use super::super::element::{EMBEDDING, Element, Properties, Type, Value};
 use super::super::source::{Source, embedding, relationship};

@@ -1,4 +1,4 @@
-//! The statements of each kind: templates under `cypher/`, with the names of declarations put in, and nothing else.
+//! The statements of each kind: templates under `cypher/`, filled only with names from declarations.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,8 @@
 //! Layers of summary entities over the entities, and what each summarizes.
 //!
-//! The label is theirs alone, not one beside `Entity`: what is said of entities (mentions, names, documents) is said of
-//! what texts name, and statements about them are not to find anything else. `SUMMARIZED_BY` comes from entities and
-//! from summary entities: two kinds of one type, since a kind has one label at each end, by which its ends are found.
+//! They do not also have the label `Entity`: mentions, names and documents of entities are about names in texts, and
+//! statements about these should find nothing else. `SUMMARIZED_BY` comes from entities and from summary entities: two
+//! kinds of one type, since a kind has one label at each end, by which its ends are found.
 
 use super::super::element::{Element, Key, Properties, Type, Value, integer};
 use super::super::hierarchy::{Quote, places_on_one_line, put_places};

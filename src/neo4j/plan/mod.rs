@@ -1,7 +1,7 @@
-//! What to do so that the database holds a version: the difference between what is due and what is there. Pure.
+//! Plans a publish: the difference between the version to publish and the elements in the database. Pure.
 //!
-//! Elements are visible in a version from `since` on and before `until`. Those of versions that are not finished yet
-//! are leftovers: of a publish that was broken off, and either taken over or deleted.
+//! Elements are visible in a version from `since` on and before `until`. Those of unfinished versions are leftovers of
+//! an interrupted publish, and are either reused or deleted.
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 

@@ -1,8 +1,8 @@
-//! Publishing: the database is made to hold the last version of a workspace.
+//! Publishes the last version of a workspace to the database.
 //!
-//! What is new is added under the number of the version to come, where no reader looks; what is gone is marked with the
-//! same number; one transaction switches the version, and with it changes what is to be changed in place; then what is
-//! gone is deleted. Each step can be taken again: a publish that was broken off anywhere is taken up by the next.
+//! New elements are added under the number of the next version, where no reader looks; retired ones are marked with the
+//! same number; one transaction switches the version and makes changes in place; then retired elements are deleted.
+//! Each step can be repeated: the next publish continues an interrupted one.
 
 mod run;
 

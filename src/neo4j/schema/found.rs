@@ -1,4 +1,4 @@
-//! What constraints and indexes there are: whether ours cover what they should, and what is not ours and in our way.
+//! The existing constraints and indexes: whether ours cover what they should, and which of others conflict with ours.
 
 use neo4rs::Row;
 

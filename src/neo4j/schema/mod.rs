@@ -1,5 +1,5 @@
-//! The schema: constraints and indexes, declared under `cypher/schema`. What is not there is made, and what has a name
-//! of ours and is declared no more is dropped: no record is kept of what was done.
+//! The schema: constraints and indexes, declared under `cypher/schema`. Missing ones are created, and those with our
+//! names that are no longer declared are dropped; no history is kept.
 
 mod found;
 

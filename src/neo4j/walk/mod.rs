@@ -1,8 +1,9 @@
 //! A graph that stays in the database: Cypher follows a question there, and the structure of what it reached is read
 //! for that question alone.
 //!
-//! What is found is what is found in memory: the same indexes, constants and order. Of an entity it is known how many
-//! documents mention it and how many bear its name, wherever they are; see [`Elements`](crate::graph::elements).
+//! The results are those of a walk in memory: the same indexes, constants and order. For each entity, the numbers of
+//! documents that mention it and that have its name are known for the whole graph; see
+//! [`Elements`](crate::graph::elements).
 
 mod place;
 mod recognize;

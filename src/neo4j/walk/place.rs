@@ -1,4 +1,4 @@
-//! Where a passage stands: what it is ordered by, and what the database finds it by.
+//! The place of a passage: its order, and the key by which the database finds it.
 
 use neo4rs::{BoltType, Row};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,4 +1,4 @@
-//! What a question says: the names in it that the index knows, and what its keywords are there.
+//! Recognizes the names and keywords of a question that the index knows.
 
 use neo4rs::Row;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,5 +1,5 @@
-//! Addresses in what a model writes. Where it was shown text of strangers, a sentence may name only addresses that
-//! stand in what it cites: another may be an invitation that somebody hid there.
+//! Addresses in a model's text. If it was shown text by strangers, a sentence may contain only addresses from its
+//! citations or the question: any other may have been planted there.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What a question asks for, and how well a piece of text looks like that: who, when, where, how many, what something
-//! is, how something is done, why, whether.
+//! What a question asks for (who, when, where, how many, what is, how to, why, whether), and how well a piece of text
+//! has that form.
 
 use crate::text::{MONTHS, capitalized_runs, is_stop_word, term, tokens};
 

@@ -1,8 +1,8 @@
-//! Extractive answers: sentences of the passages found that answer the question together, word for word.
+//! Extractive answers: sentences of the passages found that together answer the question, word for word.
 //!
-//! Pieces of text are chosen one after the other: each for what it says itself, and for what it covers of the question
-//! that those before it leave open. So the sentence at the end of a way is chosen beside the one where the way
-//! begins, though it shares few words with the question.
+//! Pieces of text are chosen one after the other, each by its own relevance and by how much it covers of what earlier
+//! ones leave open. So the sentence at the end of a path is chosen together with the one at its beginning, though it
+//! shares few words with the question.
 
 use std::ops::Range;
 

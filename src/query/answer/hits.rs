@@ -1,4 +1,4 @@
-//! Passages that were found, as they are shown.
+//! The passages found, in the form in which they are shown.
 
 use crate::domain::{Hit, Span, Why};
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! Answers from what was found: sentences that are quoted, and a guess at a short answer; `write` lets a language model
-//! answer.
+//! Answers from the passages found: quoted sentences, and a guess at a short answer; in `write`, a language model
+//! answers.
 
 mod addresses;
 mod asked;

@@ -1,5 +1,5 @@
-//! Overviews: what answers a question about the whole of something without a model. First the sentences that answer it
-//! best, as for any question, then of each topic that it touches the sentence that is nearest to it.
+//! Overviews: answers without a model to questions about the whole. First the sentences that answer best, as for any
+//! question, then the nearest sentence of each topic involved.
 
 use super::Quoted;
 use super::extract::Extracted;

@@ -1,4 +1,5 @@
-//! What may be quoted of a passage: sentences, code whole, and what a colon announces together with it.
+//! The pieces of a passage that may be quoted: sentences, whole code blocks, and a line that ends in a colon together
+//! with what follows.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! Answers from more than a model reads at once: map and reduce. Rows are read in groups of whole ones, each group
-//! becomes a note, notes become fewer notes, and the last of them an answer. A sentence cites a note, and through it
-//! the rows that the note was read in, so that it leads to passages however often it was reduced.
+//! Answers from a context too long for one call: map and reduce. Rows are read in groups, each group becomes a note,
+//! notes become fewer notes, and the last of them an answer. A sentence cites a note, and through it the rows behind
+//! the note, so citations lead to passages however many reductions there were.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! What speaks for passages that were found: for each of them, and for all, whether they have anything to do with the
-//! question or silence is the better answer.
+//! The relevance of the passages found: of each, and of all together, which decides whether to answer or stay silent.
 
 use rustc_hash::FxHashMap;
 

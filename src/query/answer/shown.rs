@@ -1,4 +1,4 @@
-//! What a language model is shown to write an answer from: the best passages, and what was noted of them on the way.
+//! The material that a language model gets for an answer: the best passages, and the notes made during the search.
 
 use crate::domain::{Answer, AnsweredBy, Hit, PassageId, PlanNote};
 use crate::skill::ShownNote;

@@ -1,5 +1,5 @@
-//! What a language model is shown to answer from, by number: passages, and behind them rows of the levels of the
-//! hierarchy. Whatever it cites leads to a passage.
+//! The numbered sources that a language model gets for an answer: passages, followed by rows of the levels of the
+//! hierarchy. Every citation leads to a passage.
 
 use std::collections::BTreeSet;
 

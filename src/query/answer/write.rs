@@ -1,5 +1,5 @@
-//! Answers that a language model writes: from the passages that were found, with citations that are checked by rule and
-//! quotations that stand word for word in a document.
+//! Answers that a language model writes from the passages found, with citations checked by rule and quotations that
+//! occur word for word in a document.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! What a query says word for word: phrases in quotation marks, and a regular expression between slashes.
+//! The exact parts of a query: phrases in quotation marks, and a regular expression between slashes.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! What a question says about every passage: the evidence that retrievers and strategies start from. Each field is
-//! computed when somebody first asks for it, and kept: who ranks by words alone does not pay for what a walk needs.
+//! The evidence of a question about every passage, from which retrievers and strategies start. Each field is computed
+//! on first use and kept, so ranking by words alone does not pay for a walk.
 
 pub(super) mod exact;
 pub(super) mod filter;

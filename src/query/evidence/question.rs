@@ -1,4 +1,4 @@
-//! A question as it is put to an index: checked, taken apart, and embedded once for every strategy.
+//! A question to an index: checked, analyzed, and embedded once for every strategy.
 
 use rustc_hash::FxHashMap;
 

@@ -1,5 +1,5 @@
-//! Words of a question that nobody writes and the index does not know, read as the word of the index that is one typing
-//! error away.
+//! Corrects misspelled words of a question: a word that neither English nor the index has becomes the word of the index
+//! that is one typing error away.
 
 use crate::domain::Spelling;
 use crate::error::Result;

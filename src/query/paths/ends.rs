@@ -1,4 +1,4 @@
-//! Where a path begins or ends: what a name stands for in an index.
+//! The ends of a path: what a name refers to in an index.
 
 use crate::domain::{PassageId, PathEnd, PathsBy};
 use crate::error::{Error, Result};

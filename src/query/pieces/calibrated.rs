@@ -1,5 +1,5 @@
-//! Scores of a reranker as probabilities, where somebody calibrated them, and passages that fall below what is asked
-//! for. The best one always stays.
+//! Converts a reranker's scores to probabilities, with a calibration, and drops passages below the requested minimum,
+//! except the best.
 
 use std::path::Path;
 

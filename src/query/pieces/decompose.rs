@@ -1,5 +1,5 @@
-//! Taking a question apart: a language model says the parts, each is asked as a sub-question as soon as the answers
-//! that it needs are there, and a model or a rule reads what later parts need.
+//! Decomposition: a language model splits the question, each part is asked as a sub-question as soon as the answers
+//! that it needs are available, and a model or a rule reads the answers for later parts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a question names, as a language model says it in one call: names beside those that rules find.
+//! Entities of a question, listed by a language model in one call, in addition to the names that rules find.
 
 use crate::error::Result;
 use crate::query::session::Session;

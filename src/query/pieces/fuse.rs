@@ -1,13 +1,13 @@
-//! One list out of those for a question and for its parts. The whole question's is always one of them: parts add to it
-//! and never take its place.
+//! Fuses the lists for a question and its parts. The list for the whole question always takes part: parts add to it and
+//! never replace it.
 //!
 //! score(d) = 1/(1 + rank of d for the question) + the best over lists of parts of w · 2⁻ʲ · s(d)/(1 + rank of d there)
 //!
-//! s(d) is the score of d between the last of its list (0) and the first (1), so that a list whose first stands out
-//! says more than one whose passages are alike; j counts the forms of one part, by the likeliest answers first; w is ½
-//! where a rule guesses the answers, or guessed those in this form, and else 1. Reciprocal rank fusion (Cormack and
-//! others, 2009) adds up over all lists; what one part asks for is not what another does, so that only the best of them
-//! counts.
+//! s(d) is the score of d between the last of its list (0) and the first (1), so a list with an outstanding first
+//! passage counts more than one of similar passages; j numbers the forms of one part, the likeliest answers first; w is
+//! ½ if a rule guesses the answers, or guessed those in this form, and otherwise 1. Reciprocal rank fusion (Cormack and
+//! others, 2009) adds up over all lists; since different parts ask for different facts, only the best of them counts
+//! here.
 //!
 //! Chosen on musique-dev with its gold parts, `trail` with weights fitted on the other bundles; recall in the first 5
 //! with a reader that is right four times in five, and with the rule:

@@ -1,5 +1,6 @@
-//! The low level of `level`: a sub-question is looked up by searchers side by side, and what they find is noted. Where
-//! it says nothing of the question, they refine their queries and what is new is read, so often and no more.
+//! The low level of `level`: several searchers look up a sub-question concurrently, and a note is made of the results.
+//! If they do not answer the question, the searchers refine their queries a limited number of times, and new passages
+//! are read.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What strategies are put together from: each takes a session and what was found so far, and returns it changed.
+//! The pieces that strategies compose: each takes a session and the results so far, and returns new results.
 
 pub(super) mod calibrated;
 pub(super) mod decompose;

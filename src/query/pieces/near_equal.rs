@@ -1,4 +1,4 @@
-//! Passages that say nearly the same: one of them is shown, and how many more there are.
+//! Near-duplicate passages: one is shown, with the number of the others.
 
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Something smaller than the question, looked up and noted: the model notes what passages say of it, or, where it
-//! gives nothing that can be used, a rule does.
+//! Notes on a sub-question or an entity that was looked up: the model writes the note or, if it gives nothing usable, a
+//! rule does.
 
 use crate::domain::{AnsweredBy, Hit};
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! A part of a question on its own: passages are found for it, those that have to do with it are kept, and its answer
-//! is read from these, as `HANRAG` does it (its ANRAG). A model judges and reads; where it cannot, rules do.
+//! Answers one part of a question: retrieve passages, keep the relevant ones, and read the answer from these, as in
+//! `HANRAG` (its ANRAG). A model judges and reads; if it cannot, rules do.
 
 use std::sync::Arc;
 

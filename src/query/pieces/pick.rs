@@ -1,5 +1,5 @@
-//! Picking: one call in which a language model says which of the best passages a question needs. They come first; all
-//! else keeps its order, so that a wrong pick costs one place.
+//! Picking: in one call, a language model says which of the best passages a question needs. These come first; the rest
+//! keep their order, so a wrong pick costs one place.
 
 use rustc_hash::FxHashMap;
 

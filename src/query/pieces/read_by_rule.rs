@@ -1,12 +1,12 @@
-//! The rule twin of `read`: the entities of the best passages for a part of a question, by how a passage speaks of
-//! them.
+//! The rule twin of `read`: the entities of the best passages for a part of a question, ranked by how a passage
+//! mentions them.
 //!
 //! worth(e in A) = s(A)/s(best) + 0.3 · own + 0.5 · rarity + 0.5 · cue + sentence
 //!
 //! All but the first are what [`EdgeWeights`](crate::graph::trail::EdgeWeights) weigh too: whether e is a name of A,
 //! how few documents mention it, how well the words around it meet those of the part, and how much of the part its
-//! sentence covers. What the part names is no answer to it. On the first parts of musique-dev, the right answer is the
-//! first guess for 40 %, among three for 70 %.
+//! sentence covers. An entity that the part names cannot be its answer. On the first parts of musique-dev, the right
+//! answer is the first guess for 40 %, among three for 70 %.
 
 use rustc_hash::FxHashMap;
 

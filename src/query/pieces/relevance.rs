@@ -1,5 +1,5 @@
-//! Relevance: which of the passages found have to do with a question. A language model judges them in one call; where
-//! it cannot, a rule keeps those that cover nearly as much of the question as the best. Something is always kept.
+//! Relevance: which of the passages found are relevant to a question. A language model judges them in one call; if it
+//! cannot, a rule keeps those that cover nearly as much of the question as the best. At least one is always kept.
 
 use std::cmp::Reverse;
 

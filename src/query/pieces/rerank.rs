@@ -1,5 +1,5 @@
-//! Reranking: what a strategy found, judged again by a model that reads question and passage together: a reranker, or
-//! the language model by one call.
+//! Reranking: a model that reads question and passage together judges the passages found: a reranker, or the language
+//! model in one call.
 
 use std::sync::Arc;
 

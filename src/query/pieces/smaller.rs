@@ -1,5 +1,5 @@
-//! A search for something smaller than the question, within the time that there is for that. Where it gives nothing,
-//! what was found for the question stands, and the ledger says why.
+//! A search for a sub-question or an entity, within its share of the time. If it fails, the results for the question
+//! stand, and the ledger says why.
 
 use std::fmt;
 

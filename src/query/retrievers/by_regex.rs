@@ -1,4 +1,4 @@
-//! `regex`: passages in which a regular expression matches, those with most matches first.
+//! `regex`: passages that a regular expression matches, those with most matches first.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! `keywords`: passages by a tree of keywords. Words count by BM25 times what their clause counts; a phrase whose words
-//! stand beside each other counts once more; what has an excluded clause is left out. The same for every store, since
-//! it is computed from postings and texts; a store that has to be asked is asked by the tree.
+//! `keywords`: passages by a tree of keywords. Words count by BM25 times the weight of their clause; a phrase with
+//! adjacent words counts once more; passages with an excluded clause are left out. Scores are the same for every store,
+//! since they are computed from postings and texts; a store that must be queried is queried with the tree.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Retrievers: each ranks the passages of one version for one question. Those here rank by what a passage says itself;
-//! `hop`, `trail`, `rank` and `layers`, which also rank by what passages share, are among the strategies.
+//! Retrievers: each ranks the passages of one version for one question. Those here score each passage by itself; `hop`,
+//! `trail`, `rank` and `layers`, which also use what passages share, are among the strategies.
 
 pub(super) mod by_regex;
 pub(super) mod flat;

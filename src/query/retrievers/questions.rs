@@ -1,4 +1,4 @@
-//! `questions`: passages by the in-coming question that is nearest to what is asked.
+//! `questions`: passages by their in-coming question nearest to the query.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One version an answer: what was read while another version was published is read again.
+//! One version per answer: a read during which another version was published is repeated.
 
 use std::time::Duration;
 

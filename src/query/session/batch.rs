@@ -1,4 +1,4 @@
-//! Several tasks at one time for one question, with results in the order of what was asked.
+//! Runs several tasks of one question concurrently, with results in the order requested.
 
 use tokio::task::JoinSet;
 

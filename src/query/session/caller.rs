@@ -1,5 +1,5 @@
-//! A language model as one question asks it: so many calls at most, by a certain time, and no more once it keeps
-//! failing. It sums up what was asked and what that came to.
+//! The language model of one question: within a number of calls and a deadline, and not after repeated failures. Keeps
+//! count of calls, outcomes and cost.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

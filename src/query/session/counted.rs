@@ -1,4 +1,4 @@
-//! Calls of one question to servers of models, counted together whoever makes them: the language model, and a reranker.
+//! Counts the calls of one question to servers of models: those of the language model and of a reranker together.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

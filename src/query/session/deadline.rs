@@ -1,4 +1,4 @@
-//! The time that a question has, and what it is at when that is over.
+//! The deadline of a question, and what it is doing when the deadline passes.
 
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,6 @@
-//! A session: one question on its way to an answer, and all that a strategy may do for it. It retrieves passages by any
-//! retriever, asks sub-questions, and performs skills of a language model within the calls and time of the question.
-//! All that it reads is of one version of the index.
+//! A session: one question, and everything that a strategy may do for it. It retrieves passages with any retriever,
+//! asks sub-questions, and performs skills of a language model within the calls and time of the question. Everything
+//! that it reads belongs to one version of the index.
 
 mod attempts;
 mod batch;

@@ -1,5 +1,5 @@
-//! How many questions an engine works on at one time. Each question holds one permit, and whoever holds one waits only
-//! for those of deeper sub-questions, so that there is no deadlock.
+//! Limits how many questions an engine works on at once. Each question holds one permit and waits only for permits of
+//! deeper sub-questions, so there is no deadlock.
 
 use std::sync::Arc;
 

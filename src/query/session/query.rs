@@ -1,4 +1,4 @@
-//! A question to one version of an index, and passages of that version ranked for it, both by number.
+//! A question to one version of an index, and its ranking of passages by ordinal.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Web searches for a question: one for each sub-question, and what they return under running numbers.
+//! Web searches for a question, one for each sub-question; their results are numbered consecutively.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! `auto` with calls to spend: from what costs nothing to what costs most, as far as the evidence asks for it. What is
-//! found without a model is there at first; the question is then taken apart; and where a part of it could not be
-//! answered, and calls are left for that, `noise` goes on step by step. At the end the model picks. With few calls it
-//! only picks, see [`SearchOptions::planned`](crate::query::SearchOptions).
+//! `auto` with calls to spend: cheap steps first, expensive ones only if the evidence asks for them. The search without
+//! a model comes first; then the question is decomposed; and if a part could not be answered and calls are left,
+//! `noise` continues step by step. At the end, the model picks. With few calls, it only picks, see
+//! [`SearchOptions::planned`](crate::query::SearchOptions).
 
 use super::noise::Noise;
 use super::pipeline::Pipeline;

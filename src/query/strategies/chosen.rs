@@ -1,4 +1,4 @@
-//! The strategy that options ask for.
+//! Chooses the strategy that options request.
 
 use std::sync::Arc;
 

@@ -1,21 +1,19 @@
-//! `dual`: `DualRAG`. Round by round, a reasoner says what is known and what is missing; an identifier names the
-//! entities that this is about, each with queries; what they find is summarized into notes; and the notes are kept in
-//! an outline that grows, under the entity that they are about. The answer is written from the outline, with the
-//! passages that its notes were read in.
+//! `dual`: `DualRAG`. In each round, a reasoner says what is known and what is missing; an identifier names the
+//! entities concerned, each with queries; the results are summarized into notes; and the notes are kept in a growing
+//! outline, under their entity. The answer is written from the outline, with the passages behind its notes.
 //!
 //! Where ours differs from the paper or its code:
 //!
-//! - Entities are the index's: names that it knows to stand for one, as `cairn entities` shows them, have one heading;
-//!   of others the model says which heading is the same. (The code compares strings.)
-//! - A passage is read once for an entity, and a summary that its passages do not bear out is refused. Where there is
-//!   none, the sentence nearest to the queries is noted by rule; such notes lead on, and no answer is written from
-//!   them.
-//! - A reranker, if one is asked for, judges the passages of a query by the query. (The code: by the entity's name.)
-//! - It ends: after five rounds, where no query is new, after two rounds without a new note, or where the reasoner
-//!   gives nothing usable. (The code tries again for ever.)
-//! - The whole question's passages are always found too, and put together with those of the queries.
+//! - Entities are those of the index: all names of one, as `cairn entities` shows them, share a heading; for other
+//!   names, the model says which heading is the same. (The code compares strings.)
+//! - A passage is read once per entity, and a summary that its passages do not support is refused. Without a summary, a
+//!   rule notes the sentence nearest to the queries; such notes serve the search, but no answer is written from them.
+//! - A reranker, if there is one, scores passages against their query. (The code: against the entity's name.)
+//! - It ends after five rounds, when no query is new, after two rounds without a new note, or when the reasoner gives
+//!   nothing usable. (The code retries forever.)
+//! - Passages for the whole question are always included, fused with those of the queries.
 //!
-//! Without a model it is `trail`: who reasons by rule would invent what is missing.
+//! Without a model, it is `trail`: no rule can reason about what is missing without inventing it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! What a strategy that a model leads gathers: what was found for the whole question, and beside it, round by round,
-//! what was found for smaller ones.
+//! The results of a strategy that a model leads: those for the whole question, and those for sub-questions, round by
+//! round.
 
 use super::pipeline::{FUSED_MIN, is_promising};
 use super::{Found, Strategy};

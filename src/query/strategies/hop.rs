@@ -6,7 +6,7 @@
 //! hops, importance by counting arrivals. Helpfulness = (SIM + importance) / 2 keeps the best.
 //!
 //! Ours differs in what it compares. An in-coming question says what its passage is about, which `hybrid` knows without
-//! an edge; what an edge adds is the *out-coming* question, the sure match, and what the passage it leaves did not say:
+//! an edge; an edge adds the *out-coming* question, a certain match, and what the passage that it leaves does not say:
 //!
 //! worth(A → B) = 2 · SIM of the edge's questions + Jaccard(q, edge) + asked + residual − 1.1
 //!
@@ -33,9 +33,9 @@
 //! | two edges a passage | 71.3 / 92.7 | 38.5 / 58.6 | 66.9 / 88.1 |
 //!
 //! Every row is for 20 passages kept; `docs/figures.md` keeps more, and differs by up to 0.3. About 100 settings were
-//! tried on these same questions and none was held out. The weights were chosen in round numbers; where a part was
-//! left out, the price was chosen anew.
-//! Entry by passages alone is as good (0.0), BM25 over in-coming questions as a third way in was worse (1.3 points).
+//! tried on these same questions and none was held out. The weights were chosen in round numbers; where a part was left
+//! out, the constant was chosen again. Entry by passages alone is as good (0.0), adding BM25 over in-coming questions
+//! as a third entry was worse (1.3 points).
 
 mod reasoned;
 

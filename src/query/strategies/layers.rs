@@ -1,16 +1,17 @@
-//! `layers`: what the hierarchy knows of a question (`HiRAG`, section on `HiRetrieval`), beside the passages behind it.
+//! `layers`: the hierarchy's knowledge about a question (`HiRAG`, section on `HiRetrieval`), with the passages behind
+//! it.
 //!
 //! - Local: the `n` entities and summary entities nearest to the question, by words and vectors, over all layers.
-//! - Global: the communities that they are in, those with the most of them first, then by rating.
+//! - Global: their communities, those with the most of them first, then by rating.
 //! - Bridge: the key entities of each of these communities in a stable order, the shortest paths between each and the
-//!   next, and the relations among all that is on them.
+//!   next, and the relations among all entities on them.
 //!
-//! One budget of tokens is divided over these and the passages, in whole rows. Every row is a sentence of a passage,
-//! so that each can be cited.
+//! One budget of tokens is divided among these and the passages, in whole rows. Every row is a sentence of a passage,
+//! so each can be cited.
 //!
-//! From a database, a question gets an excerpt: the levels are read from that, what they lack is fetched, and they are
-//! read again, a few times. What is never fetched says nothing, and is as near to the question as what has no word of
-//! it and a cosine of 0.
+//! From a database, a question gets an excerpt: the levels are read from it, missing passages are fetched, and the
+//! levels are read again, a few times. A sentence that is never fetched counts as one that has no word of the question
+//! and a cosine of 0.
 
 mod communities;
 mod context;

@@ -1,26 +1,25 @@
 //! `level`: `LevelRAG`. On the high level, a decomposer names the sub-questions that can be asked now, each is looked
-//! up and noted in a sentence or two, and a supplement asks for what is still missing, until what was noted is enough.
-//! On the low level, searchers look a question up side by side, each by queries of its own: a sparse one by a tree of
-//! keywords, a dense one by the question's vector. Where what they found does not answer, they refine: the sparse one
-//! lets the model rewrite its keywords, and then extend, emphasize and filter its tree; the dense one lets it imagine a
-//! passage and compares that.
+//! up and noted in a sentence or two, and a supplement asks for what is still missing, until the notes suffice. On the
+//! low level, searchers look up a question concurrently, each with queries of its own: a sparse one with a tree of
+//! keywords, a dense one with the question's vector. If the results do not answer the question, they refine: for the
+//! sparse one, the model rewrites the keywords, then extends, emphasizes and filters the tree; for the dense one, it
+//! imagines a passage to compare with.
 //!
 //! Where ours differs from the paper or its code:
 //!
-//! - A note verifies a look-up: where the passages say nothing of the question, there is none, and the searchers
-//!   refine. (The paper verifies each search by a call of its own.) A note that its passages do not bear out is
-//!   refused.
-//! - Keywords are made by rule at first, and by the model after that failed.
-//! - The tree is changed as a tree. (The code changes a string, and its operators are never read as such.) One call
-//!   gives a keyword for each of the three changes; `beam` trees are followed, `depth` times.
-//! - Everything that was found stays. (The code returns what the last query found.)
+//! - A note verifies a look-up: if the passages do not answer the question, there is no note, and the searchers refine.
+//!   (The paper verifies each search in a separate call.) A note that its passages do not support is refused.
+//! - A rule makes the first keywords; if they fail, the model makes others.
+//! - The tree is changed as a tree. (The code changes a string whose operators are never parsed.) One call gives a
+//!   keyword for each of the three changes; `beam` trees are followed, `depth` times.
+//! - All results are kept. (The code returns those of the last query.)
 //! - Verification and supplement are one call. (So they are in the code.)
-//! - Four rounds, and an end where no question is new. (The code: 100.)
-//! - The whole question's passages are always found too, and put together with those of its parts.
-//! - The web is searched only where somebody is named who does (`--web-search`), once for each sub-question as it is,
-//!   or for the whole question, where nothing promising was found or it could not be taken apart. Its results are kept
-//!   apart: they are no passages, no note is made of them, and an answer cites them under numbers of their own. (The
-//!   paper: their snippets are contexts like passages.)
+//! - Four rounds at most, fewer if no question is new. (The code: 100.)
+//! - Passages for the whole question are always included, fused with those of its parts.
+//! - The web is searched only if a server is named (`--web-search`), once for each unchanged sub-question, or for the
+//!   whole question if nothing promising was found or it could not be split. Its results are kept apart: they are not
+//!   passages, no note is made from them, and an answer cites them under numbers of their own. (In the paper, snippets
+//!   are contexts like passages.)
 //!
 //! Without a model it is `trail`, with a web search for the question.
 

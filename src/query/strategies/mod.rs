@@ -1,5 +1,5 @@
-//! Strategies: each finds the passages that a question needs, in a loop of its own, and asks for all else through its
-//! session. One is one file, with its options; prompts belong to skills.
+//! Strategies: each finds the passages that a question needs, in its own loop, and uses its session for everything
+//! else. A strategy is one file, with its options; prompts belong to skills.
 
 pub(super) mod auto;
 pub(super) mod chosen;

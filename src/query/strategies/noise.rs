@@ -1,28 +1,26 @@
-//! `noise`: `HANRAG`. A router says how many look-ups a question takes; each look-up keeps what is relevant before an
-//! answer is read from it.
+//! `noise`: `HANRAG`. A router decides how many look-ups a question takes; each look-up keeps the relevant passages and
+//! reads an answer from them.
 //!
-//! - *straightforward*, *single*: the whole question is looked up once. Where nothing is relevant, it is taken as
-//!   complex.
-//! - *compound*: a decomposer divides it, and its parts are looked up side by side.
-//! - *complex*: round by round, a refiner says the seed question that has to be answered next, which is looked up,
-//!   until a discriminator says that what was found is enough.
+//! - *straightforward*, *single*: the whole question is looked up once. If nothing is relevant, it becomes complex.
+//! - *compound*: a decomposer divides it, and its parts are looked up concurrently.
+//! - *complex*: in each round, a refiner names the next seed question, which is looked up, until a discriminator says
+//!   that the results suffice.
 //!
-//! The paper has no code and leaves things open. Decided here:
+//! The paper has no code and leaves some points open. Decided here:
 //!
 //! - An answer comes from the collection alone, so a *straightforward* question is looked up like a *single* one.
-//! - Relevance is judged for all passages of a look-up in one call, not in one for each.
-//! - Where the relevance filter leaves nothing, the best passage is kept.
-//! - Where the router gives nothing usable, a question is *complex*: its first seed question may be the question
-//!   itself.
+//! - Relevance is judged for all passages of a look-up in one call, not in one call each.
+//! - If the relevance filter leaves nothing, the best passage is kept.
+//! - If the router gives nothing usable, a question is *complex*: its first seed question may be the question itself.
 //! - Five rounds: the paper's "4.5" cannot be a maximum, since its mean is above it.
-//! - The final answer is written from all answers of the rounds and the passages that they were read in; the paper's
-//!   formula may also mean the last answer alone.
-//! - The whole question's passages are always found too, and put together with those of the parts.
+//! - The final answer is written from the answers of all rounds and the passages behind them; the paper's formula may
+//!   also mean the last answer alone.
+//! - Passages for the whole question are always included, fused with those of the parts.
 //!
-//! Without a model, rules divide a compound question, filter and read; what is complex cannot be refined by rule, and
-//! is looked up whole, by `trail`, which follows names by itself.
+//! Without a model, rules divide a compound question, filter and read; rules cannot refine a complex one, which is
+//! looked up as a whole by `trail`, which follows names by itself.
 //!
-//! To measure what a part of it is worth, it can be left out, see [`NoisePart`].
+//! To measure what a part contributes, it can be left out, see [`NoisePart`].
 
 use std::collections::BTreeSet;
 use std::str::FromStr;

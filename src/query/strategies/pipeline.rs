@@ -1,5 +1,5 @@
-//! What a search does by its options: a retriever, once, and around it what a language model or a reranker adds. Where
-//! that gives nothing that can be used, what was retrieved stands.
+//! The search that options describe: one retrieval, and around it the steps of a language model or a reranker. If these
+//! give nothing usable, the retrieved passages stand.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! `rank`: Personalised `PageRank` over passages and the entities that join them (`HippoRAG`).
+//! `rank`: Personalised `PageRank` over passages and the entities that connect them (`HippoRAG`).
 //!
-//! The walker begins at an entity that the question names, the rarer the likelier, or, more often, at one of the
-//! passages that `hybrid` ranks first, by how far each stands out from the last of them. Recall in the first 2 / 5 / 10
-//! on the bundles of `docs/figures.md`, none of which was held out:
+//! The walker starts at an entity that the question names, rarer ones more often, or, usually, at one of the passages
+//! that `hybrid` ranks first, in proportion to its score above the last of them. Recall in the first 2 / 5 / 10 on the
+//! bundles of `docs/figures.md`, none of which was held out:
 //!
 //! | damping, share of entities | 2wiki-hippo | musique-dev | hotpot-dev |
 //! |---|---|---|---|

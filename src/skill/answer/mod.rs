@@ -1,5 +1,5 @@
-//! `answer`: sentences from passages, each with the numbers of those that say it. Its rule twin is the extractive
-//! answer, which the query engine has already when a model is asked.
+//! `answer`: sentences from passages, each with the numbers of those that support it. Its rule twin is the extractive
+//! answer, which the query engine already has when a model is asked.
 
 mod streamed;
 mod support;

@@ -1,4 +1,4 @@
-//! Sentences out of a reply that is still coming: each as soon as it is whole and cites what was shown.
+//! Sentences of a reply in progress: each as soon as it is complete and cites passages that were shown.
 
 use serde_json::error::Category;
 

@@ -1,5 +1,5 @@
-//! Whether passages bear out a sentence, by rule: a check of words, not of sense. It finds names and numbers that come
-//! from nowhere, which is what a model that makes things up writes; it does not see a relation that is turned around.
+//! Whether passages support a sentence, by rule: a check of words, not of meaning. It finds invented names and numbers,
+//! the mark of a model that makes things up; it does not notice a reversed relation.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! In how many calls a model finds the entities of a passage and the relations between them.
+//! Whether a model finds entities and relations of a passage in one call or two.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! What a model named, looked for in the passage.
+//! Checks the names of a model's reply against the passage.
 
 use rustc_hash::FxHashMap;
 

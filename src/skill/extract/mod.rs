@@ -1,7 +1,8 @@
 //! `extract`: the entities of a passage and the relations between them, in one call (`HiRAG`, section on `HiIndex`),
-//! and `propose`: which types of entities there are (`types`).
+//! and `propose`: types of entities (`types`).
 //!
-//! What does not stand in the passage is left out and counted: a model that makes things up adds nothing to an index.
+//! Names and quotations that do not occur in the passage are left out and counted: a model that makes things up adds
+//! nothing to an index.
 
 mod calls;
 mod found;

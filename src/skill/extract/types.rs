@@ -1,5 +1,5 @@
-//! Types of entities: a list that a user or a model gives. A type is a few plain words: it becomes part of prompts and
-//! of an index.
+//! Types of entities: a list from a user or a model. A type is a few plain words, because it becomes part of prompts
+//! and of an index.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! In how many calls a model writes the questions of a passage, and how they are made.
+//! Whether a model writes the questions of a passage in one call or two, and makes these calls.
 
 use super::written::{AnsweredSkill, GenerateSkill, GenerateTask, RaisedSkill, RaisedTask};
 use crate::domain::{Cancellation, PseudoQuery, Spent};

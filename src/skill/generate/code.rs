@@ -1,4 +1,5 @@
-//! Questions of source code: what a definition is, and what its comments tell. Code itself asks and tells nothing.
+//! Questions about source code: about definitions and their comments. The code itself neither asks nor answers
+//! anything.
 
 use super::reading::{Sentence, read};
 use super::subject::Subject;

@@ -1,4 +1,4 @@
-//! Tables of cues: words by which a sentence tells a relation, and the questions that go with them.
+//! Tables of cues: words by which a sentence states a relation, and the questions that go with them.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! The skill `generate`, by rule or by a model (`written`, `calls`): the questions that a passage answers, and those
-//! that it raises (`HopRAG`, section 3.2). Both read one document and nothing else, so that an edit elsewhere never
-//! changes its questions.
+//! that it raises (`HopRAG`, section 3.2). Both read only one document, so an edit elsewhere never changes its
+//! questions.
 
 mod calls;
 mod code;

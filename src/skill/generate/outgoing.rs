@@ -1,4 +1,4 @@
-//! Out-coming questions: who or what the names are that the passage mentions and does not explain.
+//! Out-coming questions: about names that the passage mentions and does not explain.
 
 use rustc_hash::FxHashSet;
 

@@ -1,4 +1,4 @@
-//! What a rule sees of a passage: its sentences, their words, and the names mentioned in them.
+//! A passage as rules read it: its sentences, their words, and the names mentioned in them.
 
 use std::ops::Range;
 

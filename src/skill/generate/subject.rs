@@ -1,4 +1,4 @@
-//! What a passage is about: the name that its questions carry.
+//! The subject of a passage: the name that its questions carry.
 
 use super::reading::{Sentence, one_line};
 use super::vocabulary::{is_impersonal_word, is_person_word, is_year};

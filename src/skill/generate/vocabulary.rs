@@ -1,4 +1,4 @@
-//! Word lists that tell a person from a thing and a name from what only looks like one.
+//! Word lists that distinguish persons from other entities, and names from words that only look like names.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! `generate` by a model: both kinds of questions of a passage in one call, or one kind of them in a call of its own.
+//! `generate` by a model: both kinds of questions of a passage in one call, or each kind in a separate call.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! The rule twin of `route`, and of `decompose` for questions that ask for several things: a question is divided where
-//! one question ends and another begins, or before an interrogative behind `and`. A pronoun in a later part stands for
-//! the one name of the first; a part that is understood by nobody without the others is no part, and the question stays
-//! whole. English only: other questions stay whole.
+//! one question ends and another begins, or before an interrogative behind `and`. A pronoun in a later part is replaced
+//! by the only name of the first; if a part cannot be understood without the others, the question stays whole. English
+//! only: other questions stay whole.
 
 use crate::domain::Route;
 use crate::text::{capitalized_runs, one_line, terms, tokens};

@@ -1,5 +1,5 @@
-//! `route`: how many look-ups a question takes, and in which order: `HANRAG`'s router. Its rule twin knows questions
-//! that ask for several things, by their form; that a look-up depends on another cannot be told by a rule.
+//! `route`: how many look-ups a question takes, and in which order: `HANRAG`'s router. Its rule twin recognizes
+//! questions that ask for several things by their form; no rule can tell that a look-up depends on another.
 
 mod by_rule;
 

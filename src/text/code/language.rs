@@ -1,4 +1,4 @@
-//! The languages of source code that are known, as far as their texts are told apart by signs.
+//! The known languages of source code, with the signs that distinguish their tokens.
 
 /// A language, or several that are written alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

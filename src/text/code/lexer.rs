@@ -1,5 +1,5 @@
-//! Code to tokens: comments and strings whole, words, and every other sign alone. It is linear, and what is not closed
-//! ends with its line.
+//! Splits code into tokens: whole comments and strings, words, and every other sign alone. It is linear, and an
+//! unclosed token ends with its line.
 
 use std::ops::Range;
 

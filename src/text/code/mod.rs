@@ -1,4 +1,4 @@
-//! Source code, as far as it is told apart without a grammar: its language, its tokens, and what of it is prose.
+//! Source code without a grammar: its language, its tokens, and which of them are prose.
 
 mod language;
 mod lexer;

@@ -1,4 +1,4 @@
-//! What an export says of what a language model found and wrote: entities, relations and reports, by id.
+//! The part of an export that a language model found and wrote: entities, relations and reports, by id.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What an export says of the hierarchy over entities: relations, communities and layers, by id.
+//! The hierarchy in an export: relations, communities and layers, by id.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! How the database is made and opened: settings that make a finished transaction survive a power cut, and ways to read
-//! it from a folder that cannot be written.
+//! Creates and opens the database: with settings by which a finished transaction survives a power cut, and read-only in
+//! a folder that cannot be written.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;

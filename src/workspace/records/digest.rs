@@ -1,7 +1,7 @@
-//! Digests of what the records hold. Each is kept beside what it is of, and compared whenever that is read: the
-//! database has no checksums of its own, and a damaged text must not become a quotation.
+//! Digests of the records. Each is kept beside its row and compared whenever the row is read: the database has no
+//! checksums of its own, and a damaged text must not become a quotation.
 //!
-//! They are of values, not of bytes in the file: equal documents have equal digests on every machine.
+//! They cover values, not bytes in the file: equal documents have equal digests on every machine.
 
 use super::unit::{DocumentUnit, Mark};
 use super::{Manifest, migrate};

@@ -1,4 +1,4 @@
-//! What a model found in passages: units of their own, and the types of entities that it looked for.
+//! A model's extractions from passages, as separate units, and the types of entities that it looked for.
 
 use rusqlite::{OptionalExtension as _, Row, Statement, Transaction, params};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,4 @@
-//! Records of an older format, brought to that of this program in one transaction: killed at any moment, they are in
-//! one format or the other.
+//! Migrates records of an older format in one transaction: killed at any moment, they are in one format or the other.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 

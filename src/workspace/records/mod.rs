@@ -2,7 +2,7 @@
 //! else in a workspace is derived from it.
 //!
 //! A document and what was made from it are replaced in one transaction, its unit marker last; a version is switched in
-//! one transaction. Killed at any moment, the records are as after the last transaction that was finished.
+//! one transaction. Killed at any moment, the records are in the state of the last finished transaction.
 
 mod connection;
 mod digest;

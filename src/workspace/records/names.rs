@@ -1,4 +1,4 @@
-//! What somebody said of names: which two are names of one thing, and which are not.
+//! Merges and splits by hand: which two names are names of one entity, and which are not.
 
 use rusqlite::types::Type;
 use rusqlite::{Row, params};

@@ -1,4 +1,4 @@
-//! Reading documents back with all that was made from them, in an order that depends on nothing but what they are.
+//! Reads documents back with everything made from them, in an order that depends only on the documents.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! Documents that somebody removed: a run that finds them leaves them out, until they are taken back.
+//! Documents removed by hand: a run that finds them leaves them out until the removal is undone.
 
 use rusqlite::{OptionalExtension as _, Row, params};
 

@@ -1,4 +1,4 @@
-//! What the records hold beside rows: exactly the tables and indexes that this program makes, and nothing else.
+//! Ensures that the records have exactly the tables and indexes of this program, and nothing else.
 
 use std::sync::OnceLock;
 

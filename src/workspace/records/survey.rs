@@ -1,5 +1,5 @@
-//! All that can be found wrong with the records, looked for on purpose: what a run would come upon, and what it would
-//! not. Removing what is damaged, so that it can be made anew, is here too.
+//! Finds every fault of the records, including those that no run would notice, and removes damaged rows so that they
+//! can be rebuilt.
 
 use std::collections::{BTreeMap, BTreeSet};
 

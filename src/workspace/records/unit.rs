@@ -1,4 +1,4 @@
-//! Units of work: a document with all that was made from it, replaced as a whole and marked done in one transaction.
+//! Units of work: a document with everything made from it, replaced as a whole and marked done in one transaction.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Versions: which there are, what their files must be, and the switch to the next.
+//! Versions: the list, the expected files of each, and the switch to the next.
 
 use std::collections::BTreeMap;
 

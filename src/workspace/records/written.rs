@@ -1,5 +1,4 @@
-//! What a model was asked for, passage by passage: questions that it wrote, units of their own, and what all of it came
-//! to.
+//! A model's work, passage by passage: its questions, as separate units, and the totals.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Dates in a text, and which of them are of birth, death and release.
+//! Dates in a text, and which of them are dates of birth, death and release.
 
 use super::prose::Prose;
 use crate::text::MONTHS;

@@ -1,9 +1,9 @@
-//! Short answers without a model, by named rules: a date, a place, a name, a country, yes or no. A rule that finds
-//! nothing says nothing. What comes out is a guess, to be read beside the sentences that are quoted.
+//! Short answers without a model, by named rules: a date, a place, a name, a country, yes or no. A rule may find
+//! nothing. Its result is a guess, to be read beside the quoted sentences.
 //!
-//! `dates`, `same-country`: two entities that the question joins by `or` or `and` are compared. `date`, `place`,
-//! `country`, `relation`: from the one entity that the question names along the relations that it asks for, as passages
-//! state them or as the walk went.
+//! `dates`, `same-country`: compare two entities that the question joins by `or` or `and`. `date`, `place`, `country`,
+//! `relation`: start from the one entity that the question names and follow the relations that it asks about, as
+//! passages state them or as the walk went.
 
 mod countries;
 mod dates;

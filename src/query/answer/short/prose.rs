@@ -1,4 +1,4 @@
-//! A text with its words, for rules that look at what stands beside what.
+//! A text split into words, for rules that look at neighboring words.
 
 use super::dates::is_month;
 use crate::text::{Run, Word, capitalized_runs, fold, words};

@@ -1,4 +1,4 @@
-//! The rules: what a question is after, and where it is read.
+//! The rules: which fact a question asks for, and where it is read.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
-//! The hop walk with a language model that reasons. Each passage is left once, so that there is at most one call a
-//! passage; `judge-nodes` makes one a round. Where the model gives nothing that can be used, or may not be asked any
-//! more, similarity takes the step that it takes without a model, so that a model of no use changes nothing.
+//! The hop walk with a language model that reasons. Each passage is left once, so there is at most one call per
+//! passage; `judge-nodes` makes one per round. If the model gives nothing usable, or may not be called any more,
+//! similarity takes the same step as without a model, so a useless model changes nothing.
 //!
-//! - `choose`: from each passage the one step whose question helps most, or none (the paper's Algorithm 1).
+//! - `choose`: from each passage, the one step whose question helps most, or none (the paper's Algorithm 1).
 //! - `judge-edges`: from each passage all steps that help, of the best [`STEPS_JUDGED`] (`bfs_hop2` of the public
 //!   code).
 //! - `judge-nodes`: all steps from the passages that help (`bfs`); those judged needed come first in the end.

@@ -1,4 +1,4 @@
-//! What the levels say, as much as the budget of the context has room for: whole rows, the most telling first.
+//! The rows of the levels that fit in the budget of the context: whole rows, the most informative first.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! How near entities and summary entities are to a question: by the sentences that speak of them.
+//! How near entities and summary entities are to a question, by the sentences that mention them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

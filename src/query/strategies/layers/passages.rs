@@ -1,4 +1,4 @@
-//! The passages behind what the levels say.
+//! The passages behind the rows of the levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,14 +1,14 @@
-//! `trail` with a language model that judges its steps: in each round, by one call, the best of those newly taken. A
-//! verdict is of one step and holds for all later rounds: a step that is of no use weighs less, and what other steps
-//! lead to its passage, or what that has by itself, stays. A step that the answer needs weighs more, and in the end its
-//! passage, and less so the one that it leaves, are worth more than what ranks them says. Where the model gives nothing
-//! that can be used, the walk goes on by what was said before.
+//! `trail` with a language model that judges its steps: in each round, one call judges the best of the new steps. A
+//! verdict applies to one step in all later rounds: a useless step weighs less, while other steps to the same passage,
+//! and the passage's own score, stay. A step that the answer needs weighs more, and after the final ranking, its
+//! passage, and less so the one that it leaves, gain in score. If the model gives nothing usable, the walk continues
+//! with the earlier verdicts.
 //!
-//! Of many steps that a model calls needed fewer are: where it names more than [`NEEDED_FULL`] in one call, each weighs
-//! less, as if that many shared what those few would have.
+//! A question needs few steps: if a model calls more than [`NEEDED_FULL`] needed in one call, they share the weight of
+//! that many.
 //!
-//! The factors and what is added were chosen in round numbers, out of twenty settings, with a simulated judge that is
-//! right in 0.8 or 0.9 of its verdicts and always errs the same way (`docs/figures.md` has others). Stronger ones find
+//! The factors and additions were chosen in round numbers, out of twenty settings, with a simulated judge that is right
+//! in 0.8 or 0.9 of its verdicts and always makes the same errors (`docs/figures.md` has others). Stronger ones find
 //! more with the better judge and less than no judge with the worse one: R@5 at 0.9 / 0.8 on musique-dev, which is 81.4
 //! without a judge, and on hotpot-dev, 99.4:
 //!

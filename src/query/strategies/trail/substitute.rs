@@ -1,5 +1,4 @@
-//! Questions asked anew from where a walk has come: what a passage has answered is replaced by the entity that it leads
-//! to.
+//! Questions rewritten along a walk: the part that a passage has answered is replaced by the entity that it leads to.
 //!
 //! "When did the director of the film die?" becomes, from the passage of the film, "when die" and the director's name:
 //! closer to the passage that answers it than the question as it was asked.

@@ -1,4 +1,4 @@
-//! What the texts of candidates say to a question, beyond what the structure of an index holds.
+//! How well the texts of candidates fit a question, beyond the structure of the index.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,4 +1,4 @@
-//! Weights of `trail`: those that come with the program, by the embedder of an index, and those of a file.
+//! Weights of `trail`: the built-in ones, by embedder of the index, and those of a file.
 
 use std::path::Path;
 
