@@ -57,7 +57,7 @@ const COARSE_PIECES_MIN: usize = 256;
 pub const SENTENCES_MAX: usize = 524_288;
 /// Characters of the section of a passage at most: the headings above it, joined.
 pub const SECTION_CHARS_MAX: usize = 400;
-/// Passages between two looks at whether to go on.
+/// Passages between two looks at whether to continue.
 const LOOK_EVERY: usize = 1_024;
 
 /// A document, divided.
@@ -161,7 +161,7 @@ fn headings(document: &Document) -> Headings {
     if is_plain_file { Headings::Apart } else { Headings::All }
 }
 
-/// Returns the first `most` sentences of a passage, or blocks of code; the last of them goes on to its end.
+/// Returns the first `most` sentences of a passage, or blocks of code; the last of them continues to its end.
 fn sentences(text: &str, language: Option<Language>, most: usize, cuts: &mut Cuts) -> Vec<Span> {
     let mut spans: Vec<Span> = match language {
         Some(_) => text::code_blocks(text).map(Span::from).collect(),

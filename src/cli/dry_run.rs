@@ -93,7 +93,7 @@ async fn estimated(
 ) -> Result<Estimate> {
     let workspace = match surroundings.workspace(path) {
         Ok(workspace) => Some(workspace),
-        // Records that are gone would be made anew.
+        // Records that are gone would be rebuilt.
         Err(Error::NoIndex { .. } | Error::Corrupt { .. }) => {
             Workspace::check_place(path)?;
             None

@@ -341,7 +341,7 @@ impl Screen {
             _ => tracing::Level::TRACE,
         };
         let subscriber = tracing_subscriber::fmt().with_max_level(level).with_writer(move || Log(self.errors));
-        // A second subscriber is refused; the first one goes on.
+        // A second subscriber is refused; the first one continues.
         let _set = subscriber.with_ansi(false).with_target(false).try_init();
     }
 

@@ -124,7 +124,7 @@ fn watcher<W: Watcher>(
     let named = roots.to_vec();
     let heard = move |event: notify::Result<Event>| {
         let Ok(event) = event else { return tell.send_modify(|it| it.files = it.files.wrapping_add(1)) };
-        // A change of what a folder holds is told of the folder too, which stays.
+        // A change inside a folder is also reported for the folder, which stays.
         let goes = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
         if goes && event.paths.iter().any(|path| named.contains(path)) {
             tell.send_modify(|it| it.roots = it.roots.wrapping_add(1));

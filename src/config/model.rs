@@ -50,7 +50,7 @@ pub struct LanguageModel {
     pub form: Option<String>,
     /// `model.timeout_s`: seconds for a call.
     pub timeout_s: Option<u64>,
-    /// `model.concurrency`: calls at one time.
+    /// `model.concurrency`: calls at once.
     pub concurrency: Option<usize>,
     /// `model.requests_per_minute`.
     pub requests_per_minute: Option<u32>,

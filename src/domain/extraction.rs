@@ -102,7 +102,7 @@ pub struct ExtractedRelation {
 /// How much of a reply was left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dropped {
-    /// Entities whose name does not stand in the passage, or that are too many.
+    /// Entities whose name does not occur in the passage, or that are too many.
     pub entities: u32,
     /// Relations of entities that are not there, or of which the passage says nothing, or that are too many.
     pub relations: u32,

@@ -58,7 +58,7 @@ pub struct Aspect {
     pub sentences: Vec<(PassageId, u32)>,
 }
 
-/// What a language model says of an entity, put together from what it said of it passage by passage.
+/// What a language model says of an entity, combined from what it said of it passage by passage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityDescription {
     /// What is said.

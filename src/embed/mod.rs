@@ -125,7 +125,7 @@ pub trait Embedder: Send + Sync {
     ///
     /// As [`Self::embed`], but for what `came` was told.
     fn embed_partly<'a>(&'a self, texts: &'a [&'a str], came: &'a mut Came<'_>) -> PartlyEmbedded<'a> {
-        // All come at one time: there is nothing to tell before.
+        // All come at once: there is nothing to tell before.
         let _ = came;
         Box::pin(async move {
             let vectors = match self.embed(texts).await {

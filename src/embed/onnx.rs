@@ -104,7 +104,7 @@ impl OnnxEmbedder {
             // Pieces are counted whole and bare.
             tokenizer.with_padding(None);
             tokenizer.with_truncation(None).map_err(|error| model.fault(unusable(error)))?;
-            // What cannot be taken apart is as long as it can be.
+            // What cannot be split is as long as it can be.
             let count = move |text: &str| tokenizer.encode_fast(text, false).map_or(text.len(), |it| it.len());
             (dimension, count, tokens_max)
         };

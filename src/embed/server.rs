@@ -58,7 +58,7 @@ impl std::fmt::Debug for Learnt {
 /// An embedder behind a server with an `OpenAI`-compatible API.
 pub struct ServerEmbedder {
     dimension: usize,
-    /// Calls at one time at most.
+    /// Calls at once at most.
     calls_max: usize,
     /// Texts of a call at most: fewer once the server refused more.
     texts_max: AtomicUsize,
@@ -195,7 +195,7 @@ impl ServerEmbedder {
         let at_first = self.texts_max.load(Ordering::Relaxed);
         let mut waiting = placed(texts, at_first);
         let mut calls = JoinSet::new();
-        // Calls at one time set aside more than they take: what did not fit beside others may fit alone.
+        // Calls at once set aside more than they take: what did not fit beside others may fit alone.
         let mut calls_max = self.calls_max;
         loop {
             while fault.is_none() && calls.len() < calls_max {

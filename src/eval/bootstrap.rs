@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How often the questions are drawn anew.
+/// How often the questions are drawn again.
 pub const RESAMPLES: usize = 1_000;
 
 /// The thousandths of the resampled means up to the lower and the upper end: 95 % lie between.

@@ -162,7 +162,7 @@ pub async fn live(
                     report.stopped = Some(format!("version {} of the index was published meanwhile", line.version));
                 }
                 None => file.add(line)?,
-                // What the server could not do is asked again when the run goes on.
+                // What the server could not do is asked again when the run continues.
                 Some(Trouble { why, is_end }) => {
                     report.spent_on_left.add(&line.spent);
                     *(if is_end { &mut report.stopped } else { &mut report.fault }) = Some(why);

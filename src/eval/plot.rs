@@ -159,7 +159,7 @@ fn write_series(svg: &mut String, scale: &Scale, series: &Series, place: usize) 
     let color = COLORS[place % COLORS.len()];
     let points: Vec<String> =
         series.points.iter().map(|(x, y)| format!("{:.1},{:.1}", scale.x(*x), scale.y(*y))).collect();
-    // Where the colors begin anew, lines are dashed.
+    // Where the colors restart, lines are dashed.
     let dashes = if place < COLORS.len() { "" } else { " stroke-dasharray=\"6 3\"" };
     writeln!(svg, "<polyline class=\"line\" stroke=\"{color}\"{dashes} points=\"{}\"/>", points.join(" "))?;
     for (x, y) in &series.points {

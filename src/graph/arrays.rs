@@ -1,7 +1,7 @@
 //! Arrays that are declared once: the declaration generates the struct that a build fills, the one that borrows from a
 //! file, their names there, and a check of their rules.
 
-/// How much there is of what the arrays name and other arrays list.
+/// The numbers of elements that other arrays list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Elsewhere {
     /// Documents.
@@ -26,7 +26,7 @@ pub(super) struct Elsewhere {
     pub(super) summaries: usize,
 }
 
-/// Returns how many elements an array is the list of, or how many there are of what is listed elsewhere.
+/// Returns how many elements an array lists, or how many are listed elsewhere.
 macro_rules! count {
     (documents, $graph:expr, $elsewhere:expr) => {
         $elsewhere.documents
@@ -63,7 +63,7 @@ macro_rules! count {
     };
 }
 
-/// Says of one array whether it keeps a rule.
+/// Checks whether an array obeys a rule.
 macro_rules! keeps {
     ($items:expr, ends $texts:ident; $graph:expr, $elsewhere:expr) => {
         $crate::graph::structure::ends($items, $graph.$texts.items())
@@ -73,7 +73,7 @@ macro_rules! keeps {
     };
 }
 
-/// Returns what the items of an array are: what belongs to each owner of rows begins at a number.
+/// Returns the kind of an array's items: starts of the rows of each owner.
 macro_rules! items {
     (Column $item:ty) => {
         $item
@@ -83,23 +83,23 @@ macro_rules! items {
     };
 }
 
-/// Declares the arrays: each with its name in a file, and the rules that it keeps, so that whoever walks the graph may
-/// index without looking. What is numbered is named by an array that has an item for each, or is [`Elsewhere`].
+/// Declares the arrays: each with its name in a file, and the rules that it obeys, so that a walk can index without
+/// checks. Numbered elements belong to an array that has an item for each, or are [`Elsewhere`].
 ///
 /// - `each elements`: there is an item for each,
 /// - `below elements`: each item is the ordinal of one,
 /// - `below_or_none elements`: each item is the ordinal of one, or [`u32::MAX`],
 /// - `rows owners elements`: it bounds the row of elements that each owner has,
 /// - `around mentions cues`: there are `CUES` items for each mention, each the ordinal of a cue or `NO_CUE`,
-/// - `ends texts`: it bounds texts that lie back to back in that array.
+/// - `ends texts`: it bounds texts stored back to back in that array.
 macro_rules! arrays {
     ($owned:ident, $borrowed:ident; $($(#[$doc:meta])* $field:ident: $form:ident<$key:ty, $item:ty> =
         $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
-        /// The arrays of one version, owned: what a build fills.
+        /// The arrays of one version, owned, as a build fills them.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct $owned { $($(#[$doc])* pub $field: Vec<items!($form $item)>,)* }
 
-        /// The arrays of one version, borrowed from wherever they lie.
+        /// The arrays of one version, borrowed.
         #[derive(Debug, Clone, Copy, Default, PartialEq)]
         pub struct $borrowed<'a> { $($(#[$doc])* pub $field: $form<'a, $key, $item>,)* }
 
@@ -133,7 +133,7 @@ macro_rules! arrays {
                 $owned { $($field: self.$field.items().to_vec(),)* }
             }
 
-            /// Returns the arrays that lie in `section(name)`, without copying.
+            /// Returns the arrays in `section(name)`, without copying.
             ///
             /// # Errors
             ///

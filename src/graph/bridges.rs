@@ -17,7 +17,7 @@ pub(crate) struct RelationNetwork {
     graph: UnGraph<(), RelationOrdinal, u32>,
 }
 
-/// A network of which some relations are not walked.
+/// A network in which some relations are not walked.
 #[derive(Debug)]
 pub(crate) struct Admitted<'a, A> {
     network: &'a RelationNetwork,
@@ -29,8 +29,8 @@ pub(crate) struct Admitted<'a, A> {
 pub(crate) struct Bridge {
     /// The key entities.
     pub ends: [EntityOrdinal; 2],
-    /// The entities of each path from one to the other, both among them, shortest first; no path where they are further
-    /// apart than is looked.
+    /// The entities of each path from one to the other, including both, shortest first; no path if they are too far
+    /// apart.
     pub paths: Vec<Vec<EntityOrdinal>>,
 }
 
@@ -61,8 +61,7 @@ impl RelationNetwork {
 }
 
 impl<A: Fn([EntityOrdinal; 2], RelationOrdinal) -> bool> Admitted<'_, A> {
-    /// Returns what joins each of `keys` with the next, as far as `limits` allows. A key that stands there again joins
-    /// nothing anew.
+    /// Returns the paths from each of `keys` to the next, within `limits`. A repeated key is not joined again.
     ///
     /// # Complexity
     ///
@@ -85,7 +84,7 @@ impl<A: Fn([EntityOrdinal; 2], RelationOrdinal) -> bool> Admitted<'_, A> {
         Bridge { ends, paths: steps.into_iter().map(path).collect() }
     }
 
-    /// Returns the relations of which both ends are among `entities`, each once with its ends in order.
+    /// Returns the relations with both ends among `entities`, each once with its ends in order.
     pub(crate) fn among(&self, entities: &BTreeSet<EntityOrdinal>) -> Vec<([EntityOrdinal; 2], RelationOrdinal)> {
         let mut found = Vec::new();
         for one in entities {

@@ -13,7 +13,7 @@ use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
 
-/// In lists of cells: a row that lies in none.
+/// In lists of cells: a row without a cell.
 pub(crate) const NO_CELL: u32 = u32::MAX;
 /// Centers for each of √n. More find better neighbors among as many rows, and take longer to compare with.
 const CENTERS_PER_ROOT: usize = 2;
@@ -30,7 +30,7 @@ pub(crate) struct Fineness {
 }
 
 impl Fineness {
-    /// Returns what suits `rows` rows, where a search is to look at `wanted` of them or more.
+    /// Returns the fineness for `rows` rows if a search is to examine at least `wanted` of them.
     pub(crate) fn of(rows: usize, wanted: usize) -> Self {
         let insignificant = rows.checked_ilog2().unwrap_or(0).saturating_sub(SIGNIFICANT_BITS - 1);
         let rows = rows >> insignificant << insignificant;
@@ -72,7 +72,7 @@ pub(crate) fn centers(hashes: &[u64], count: usize) -> Vec<u32> {
 ///
 /// # Errors
 ///
-/// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+/// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was requested.
 pub(crate) fn nearest(
     vectors: &Vectors<'_>,
     rows: &[u32],
@@ -107,9 +107,9 @@ pub(crate) fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
     picked
 }
 
-/// Returns the center that is nearest to row `row` of `query`, and how far a search for it reaches: the cosine of the
-/// last center whose cell it looks into. Where it looks into all cells, there is nothing that it does not reach; a
-/// vector of zeros is near nothing and reaches nothing.
+/// Returns the center nearest to row `row` of `query`, and the reach of a search for it: the cosine of the last center
+/// whose cell it reads. If it reads all cells, it reaches everything; a vector of zeros is near nothing and reaches
+/// nothing.
 pub(crate) fn reach(
     query: &Vectors<'_>,
     row: u32,
@@ -138,8 +138,7 @@ pub(crate) struct Cells<'a> {
     /// Rows, ascending in each cell.
     members: Vec<u32>,
     vectors: Vectors<'a>,
-    /// Those of the members, side by side, where so much is looked at that copying them is worth it: a cell is then
-    /// read from one place.
+    /// The members' vectors, stored contiguously if enough rows are read to make copying worthwhile.
     copied: Option<QuantizedVectors>,
 }
 
@@ -163,7 +162,7 @@ impl<'a> Cells<'a> {
         cells
     }
 
-    /// Returns the rows, cell by cell: what places stand for.
+    /// Returns the rows, cell by cell, to which places refer.
     #[must_use]
     pub(crate) fn members(&self) -> &[u32] {
         &self.members
@@ -200,8 +199,8 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Returns which rows are looked at by searches that look into their cells, given the cell of each and 64 bits that
-/// name it: all but those of cells with more than `rows_max`, of which the least are.
+/// Returns which rows searches examine in their cells, given the cell of each and 64 bits that identify it: all, except
+/// that in cells with more than `rows_max` rows only those with the smallest bits are examined.
 pub(crate) fn members(cells: &[u32], names: &[u64], rows_max: usize) -> Vec<bool> {
     let count = cells.iter().filter(|cell| **cell != NO_CELL).max().map_or(0, |most| *most as usize + 1);
     let mut sizes = vec![0_usize; count];

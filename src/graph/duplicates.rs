@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-/// Words side by side that are compared.
+/// Words per shingle.
 const SHINGLE_WORDS: usize = 4;
 /// Shingles of a document at least: of fewer, chance decides.
 const SHINGLES_MIN: usize = 24;
@@ -20,7 +20,7 @@ const EQUAL_MIN: usize = 115;
 /// Documents of one band that are compared with the first of it.
 const BAND_DOCUMENTS_MAX: usize = 64;
 
-/// What tells a document from others; none for one with too little text.
+/// The signature of a document; none for one with too little text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature(Option<Box<[u32; BINS]>>);
 
@@ -91,9 +91,10 @@ fn filled(bins: [u32; BINS]) -> [u32; BINS] {
     full
 }
 
-/// Returns the document that each is nearly equal to: the first of such, by number; itself where there is none before.
+/// Returns for each document the first one, by number, that it is a near-duplicate of; itself if there is none before
+/// it.
 ///
-/// Documents are compared with firsts alone, so that a chain of small changes does not join what is far apart.
+/// Documents are compared only with firsts, so that a chain of small changes does not join distant documents.
 ///
 /// # Complexity
 ///

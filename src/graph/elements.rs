@@ -58,7 +58,7 @@ pub(crate) struct PassageElement {
     pub length: u32,
     /// Terms in the lexical field of each of its sentences.
     pub sentence_lengths: Vec<u32>,
-    /// The names that its document bears and it speaks for, by number in [`Elements::entities`], and how.
+    /// The names of its document that it represents, by number in [`Elements::entities`], and how.
     pub names: Vec<(u32, u32)>,
     /// Of a part: its keywords, by number in [`Elements::keywords`]. Else they are those of its names, mentions and
     /// questions.
@@ -92,9 +92,9 @@ pub(crate) struct MentionElement {
 /// A question edge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EdgeElement {
-    /// Where it leaves.
+    /// Its source.
     pub from: PassageOrdinal,
-    /// Where it leads.
+    /// Its target.
     pub to: PassageOrdinal,
     /// Its in-coming question.
     pub incoming: IncomingOrdinal,
@@ -104,8 +104,7 @@ pub(crate) struct EdgeElement {
     pub similarity: f32,
 }
 
-/// All elements of a version. Passages stand document by document, questions passage by passage; the order of the
-/// others is that of nothing.
+/// All elements of a version. Passages are ordered by document, questions by passage; the others have no order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Elements {
     /// How many documents there are.
@@ -147,12 +146,12 @@ const BEARERS_COUNTED_MAX: u32 = 64;
 impl Elements {
     /// Lays everything out.
     ///
-    /// Numbers of passages, questions, entities, keywords and cues must be of what is there.
+    /// Numbers of passages, questions, entities, keywords and cues must exist.
     ///
     /// Complexity: n log n in the elements.
     ///
-    /// A part of a version, one with [`Self::totals`], ends with a document of one passage without text, which bears
-    /// the names that passages outside of the part bear.
+    /// A part of a version, one with [`Self::totals`], ends with a document of one passage without text, which has the
+    /// names of passages outside the part.
     #[must_use]
     pub(crate) fn pack(mut self) -> PackedGraph {
         let mut packed = PackedGraph::default();
@@ -182,7 +181,7 @@ impl Elements {
         packed
     }
 
-    /// Returns the passage that stands for all outside of a part.
+    /// Returns the passage that represents all outside a part.
     fn beyond(&self, totals: &[EntityTotals]) -> PassageElement {
         let mut present = vec![0; totals.len()];
         let borne = self.passages.iter().flat_map(|it| &it.names);
@@ -301,8 +300,8 @@ pub(crate) fn rows<K: Ordinal>(owners: impl Iterator<Item = K>, count: usize) ->
     rows
 }
 
-/// Lays out the names of each document from the bearers of each name: those that few enough bear, and not by a part of
-/// a title or a first capital alone.
+/// Lays out the names of each document from the bearers of each name: names with few enough bearers, not only a part of
+/// a title or a first capital.
 pub(super) fn pack_own(packed: &mut PackedGraph) {
     let documents = packed.document_passages.len() - 1;
     let mut own: Vec<Vec<EntityOrdinal>> = vec![Vec::new(); documents];
@@ -347,7 +346,7 @@ pub(super) fn postings(entities: usize, packed: &mut PackedGraph) {
     }
 }
 
-/// A passage's keywords: the names it bears and mentions, and those of the questions that it answers.
+/// A passage's keywords: its own names, those that it mentions, and the keywords of the questions that it answers.
 pub(crate) fn pack_passage_keywords(packed: &mut PackedGraph) {
     let graph = packed.view();
     let keyword = |entity| graph.keyword(graph.entity_name(entity)).unwrap_or_default();

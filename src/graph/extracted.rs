@@ -8,7 +8,7 @@ use crate::domain::{ExtractedEntity, ExtractedRelation, Extraction};
 /// All that a model found, passage by passage.
 #[derive(Debug, Default)]
 pub(crate) struct Extracted<'a> {
-    /// Entities, each with what one passage says of it.
+    /// Entities, each with its description in one passage.
     pub(crate) entities: Vec<(EntityOrdinal, &'a ExtractedEntity)>,
     /// Relations of two entities, the lower first.
     pub(crate) relations: Vec<FoundRelation<'a>>,
@@ -24,8 +24,8 @@ pub(crate) struct FoundRelation<'a> {
 }
 
 impl<'a> Extracted<'a> {
-    /// Returns what was found in `documents`, of which `graph` was made, but for what a limit kept out of the graph: of
-    /// entities, not of names.
+    /// Returns the extractions from `documents`, from which `graph` was built, except those that a limit kept out of
+    /// the graph: by entity, not by name.
     #[must_use]
     pub(crate) fn of(graph: &EntityGraph<'_>, documents: &[NamedDocument<'a>]) -> Self {
         let mut extracted = Self::default();
@@ -63,7 +63,7 @@ impl<'a> Extracted<'a> {
     }
 }
 
-/// Returns what a name stands for that a passage mentions.
+/// Returns the entity of a name that a passage mentions.
 fn mentioned(graph: &EntityGraph<'_>, passage: PassageOrdinal, name: &str) -> Option<EntityOrdinal> {
     let names = &graph.names;
     let mut mentioned = names.passage_mentions.of(passage).map(|mention| names.mention_entity[mention]);

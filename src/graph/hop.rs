@@ -11,10 +11,10 @@ use super::top;
 /// What arrivals at a passage are worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Importance {
-    /// Their count over the sum of all (the paper's): a tie-breaker beside similarity.
+    /// Their count over the sum of all (the paper's): a tie-breaker for similarity.
     Counted,
-    /// The best of them: what the passage that was left carries, times what the edge is worth. An entry carries its
-    /// weight, another passage what it was first reached with.
+    /// The best of them: the weight of the source passage times the value of the edge. The weight of an entry is given;
+    /// that of another passage is its first arrival.
     Carried,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct HopOptions {
     pub top_k: usize,
     /// Worth of arrivals.
     pub importance: Importance,
-    /// What an edge must be worth to be taken; more than this.
+    /// The value that an edge must exceed to be taken.
     pub worth_min: f32,
 }
 
@@ -36,20 +36,20 @@ pub(crate) struct HopOptions {
 pub(crate) struct Start {
     /// The passage.
     pub passage: PassageOrdinal,
-    /// What it carries.
+    /// Its weight.
     pub weight: f32,
 }
 
 /// One step along an edge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct HopStep {
-    /// Where it left.
+    /// Its source.
     pub from: PassageOrdinal,
-    /// Where it arrived.
+    /// Its target.
     pub to: PassageOrdinal,
     /// The edge, numbered over the whole graph.
     pub edge: EdgeOrdinal,
-    /// What the edge is worth to the question.
+    /// The value of the edge for the question.
     pub worth: f32,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Visited {
     pub arrivals: u32,
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct HopWalk {
     /// The passages kept, best first.
@@ -84,23 +84,23 @@ pub(crate) struct HopWalk {
     pub pruned: Vec<Visited>,
     /// The rounds.
     pub rounds: Vec<WalkRound>,
-    /// The step by which each passage that is no entry was first reached, with its round.
+    /// The step by which each passage other than an entry was first reached, with its round.
     pub reached: FxHashMap<PassageOrdinal, (u32, HopStep)>,
     /// The step that carried most to each passage, with its round, where arrivals carry.
     pub carried: FxHashMap<PassageOrdinal, (u32, HopStep)>,
 }
 
-/// What a walk needs to know of a question.
+/// The evidence of a question for a walk.
 pub(crate) struct Reasoning<'a> {
     /// Whether a passage may be shown and walked to.
     pub is_allowed: &'a dyn Fn(PassageOrdinal) -> bool,
-    /// What an edge is worth to one who stands in a passage.
+    /// The value of an edge from a passage.
     pub edge_worth: &'a dyn Fn(PassageOrdinal, EdgeOrdinal) -> f32,
     /// SIM of a passage.
     pub passage_similarity: &'a dyn Fn(PassageOrdinal) -> f32,
 }
 
-/// What is known of a passage during a walk.
+/// The state of a passage during a walk.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     arrivals: u32,
@@ -110,7 +110,7 @@ struct Seen {
     carried: f32,
 }
 
-/// A walk between two of its rounds: who knows what the steps of a round are says so to [`Self::advance`].
+/// A walk between two rounds: the caller passes the steps of a round to [`Self::advance`].
 #[derive(Debug, Clone)]
 pub(crate) struct Walking {
     options: HopOptions,

@@ -13,15 +13,15 @@ pub(crate) const NODES_MAX: usize = 1_000;
 const SWEEPS_MAX: usize = 200;
 /// A sweep that lowers the stress by less than this part of it is the last.
 const GAIN_MIN: f64 = 1e-4;
-/// Distance of nodes that no way joins, beyond the longest way there is.
+/// Distance of unconnected nodes beyond the longest path.
 const APART: u32 = 1;
 
 /// A place in the plane.
 pub(crate) type Place = [f64; 2];
 
-/// Lays out a graph of `count` nodes, whose edges count in both directions; nothing where there are more than
-/// [`NODES_MAX`], or an edge names one that is not there. The places have their middle at 0 and reach to 1 from it. The
-/// same graph and seed give the same places.
+/// Lays out a graph of `count` nodes, whose edges count in both directions; none if there are more than [`NODES_MAX`],
+/// or an edge names a missing node. Positions are centered at 0 and reach up to 1 from it. The same graph and seed give
+/// the same positions.
 ///
 /// # Complexity
 ///
@@ -100,7 +100,7 @@ impl Distances {
         stress
     }
 
-    /// Returns where the bound on a node's part of the stress is least, as the others stand.
+    /// Returns where the bound on a node's part of the stress is least while the others stay.
     fn best_place(&self, node: usize, places: &[Place]) -> Place {
         let (mut sum, mut weights) = ([0.0; 2], 0.0);
         let here = places[node];

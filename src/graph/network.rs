@@ -51,14 +51,14 @@ pub enum Edge {
     Relation(RelationOrdinal),
 }
 
-/// What of an index is walked.
+/// Which edges of an index are walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Walked {
     /// Which edges.
     pub by: PathsBy,
     /// Documents that an entity may be mentioned in, to be passed through; no matter how many an end is mentioned in.
     pub documents_max: u32,
-    /// The two nodes that paths are looked for between.
+    /// The two ends of the paths.
     pub ends: [Node; 2],
 }
 
@@ -66,7 +66,7 @@ pub struct Walked {
 #[derive(Debug)]
 pub struct Network<'a> {
     graph: PassageGraph<'a>,
-    /// The same passages, and what they mention.
+    /// The same passages, and their mentions.
     entities: PassageGraph<'a>,
     walked: Walked,
     /// The relations of each entity: rows of `related`.

@@ -102,7 +102,7 @@ ordinals! {
     KeywordOrdinal,
     /// A stem prefix of a word around mentions; they are numbered in order.
     CueOrdinal,
-    /// A document that bears an entity's name, and how.
+    /// A document with an entity's name, and how it has it.
     BearerOrdinal,
     /// A mention in the list of its entity's.
     PostingOrdinal,
@@ -112,11 +112,11 @@ ordinals! {
     CommunityOrdinal,
     /// A summary entity; they are numbered layer by layer.
     SummaryOrdinal,
-    /// A place in a list of what is numbered by its own kind, or in texts that lie back to back.
+    /// A position in a list numbered by its own kind, or in texts stored back to back.
     Position,
 }
 
-/// Ordinals side by side.
+/// Consecutive ordinals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ordinals<K> {
     start: u32,
@@ -222,7 +222,7 @@ impl<'a, K: Ordinal, V> Column<'a, K, V> {
         K::first(self.items.len())
     }
 
-    /// Returns the items of elements that stand side by side.
+    /// Returns the items of consecutive elements.
     #[must_use]
     pub fn of(&self, ordinals: Ordinals<K>) -> &'a [V] {
         &self.items[ordinals.range()]
@@ -251,8 +251,7 @@ impl<K: Ordinal, V> Index<K> for Column<'_, K, V> {
     }
 }
 
-/// Compressed rows: where the elements of kind `V` that belong to each of kind `K` begin, and behind the last one the
-/// end of all.
+/// Compressed rows: where the elements of kind `V` that belong to each of kind `K` begin, followed by the end of all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rows<'a, K, V> {
     starts: &'a [u32],
@@ -274,7 +273,7 @@ impl<'a, K, V> Rows<'a, K, V> {
 }
 
 impl<K: Ordinal, V: Ordinal> Rows<'_, K, V> {
-    /// Returns what belongs to `owner`.
+    /// Returns the elements of `owner`.
     #[must_use]
     pub fn of(&self, owner: K) -> Ordinals<V> {
         Ordinals::between(self.starts[owner.index()], self.starts[owner.index() + 1])

@@ -10,7 +10,7 @@ use super::ordinal::{
     SentenceOrdinal,
 };
 
-/// Ways in which a passage bears a name; smaller is stronger.
+/// How a passage has a name; smaller is stronger.
 pub mod name_kind {
     /// The document's title.
     pub const TITLE: u32 = 0;
@@ -20,9 +20,9 @@ pub mod name_kind {
     pub const BEFORE_COMMA: u32 = 2;
     /// The subject of the first sentence, or another name that the sentence gives to it.
     pub const LEAD: u32 = 3;
-    /// What a document without title and subject capitalizes most.
+    /// The run that a document without title and subject capitalizes most.
     pub const MAIN: u32 = 4;
-    /// What it capitalizes first.
+    /// The run that it capitalizes first.
     pub const FIRST: u32 = 5;
 }
 
@@ -71,12 +71,12 @@ arrays! {
     entity_flags: Column<EntityOrdinal, u32> = "entity.flags" [each entity_name_ends],
     /// Bearers of each entity's name: rows of `bearer_document`.
     entity_bearers: Rows<EntityOrdinal, BearerOrdinal> = "entity.bearers" [rows entity_name_ends bearer_document],
-    /// The document that bears the name.
+    /// The document with the name.
     bearer_document: Column<BearerOrdinal, DocumentOrdinal> = "bearer.document" [below documents],
     /// The passage that speaks for the name in that document.
     bearer_passage: Column<BearerOrdinal, PassageOrdinal> = "bearer.passage"
         [each bearer_document, below passage_document],
-    /// How it bears it: [`name_kind`].
+    /// How it has it: [`name_kind`].
     bearer_kind: Column<BearerOrdinal, u32> = "bearer.kind" [each bearer_document],
     /// Names of each document: rows of `own_entity`.
     document_own: Rows<DocumentOrdinal, Position> = "document.own" [rows documents own_entity],
@@ -147,7 +147,7 @@ arrays! {
     edge_keyword: Column<Position, KeywordOrdinal> = "edge.keyword" [below keyword_ends],
 }
 
-/// Returns what belongs to `owner` in an array that begins at `rows[owner]` for each.
+/// Returns the items of `owner` in an array in which they begin at `rows[owner]`.
 #[must_use]
 pub fn row<K: Ordinal>(rows: &[u32], owner: K) -> std::ops::Range<usize> {
     rows[owner.index()] as usize..rows[owner.index() + 1] as usize
@@ -165,7 +165,7 @@ pub fn back_to_back<T: AsRef<str>>(texts: &[T]) -> (Vec<u32>, Vec<u8>) {
     (ends, bytes)
 }
 
-/// Returns one of the texts that lie back to back.
+/// Returns one of the texts stored back to back.
 #[must_use]
 pub fn text_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a str {
     std::str::from_utf8(bytes_at(ends, texts, at)).unwrap_or_default()
@@ -176,7 +176,7 @@ fn bytes_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a [u8] {
     &texts[start..ends[at.index()] as usize]
 }
 
-/// Returns those that are `text` among texts that lie back to back in order.
+/// Returns those equal to `text` among sorted texts stored back to back.
 #[must_use]
 pub fn equal_texts<K: Ordinal>(ends: &[u32], texts: &[u8], text: &str) -> Ordinals<K> {
     let (text, mut low, mut high) = (text.as_bytes(), 0, ends.len() as u32);
@@ -238,7 +238,7 @@ impl<'a> PassageGraph<'a> {
         text_at(&self.entity_name_ends, self.entity_names.items(), entity)
     }
 
-    /// Returns the entities of a folded name, which stand side by side.
+    /// Returns the entities of a folded name, which are consecutive.
     #[must_use]
     pub fn entities(&self, name: &str) -> Ordinals<EntityOrdinal> {
         equal_texts(&self.entity_name_ends, &self.entity_names, name)

@@ -9,13 +9,13 @@ use super::packed::PassageGraph;
 
 /// Bearers of a name from which on it names none of them: its mentions alone count.
 const BEARERS_MAX: usize = 8;
-/// What a document that bears a name counts for beside one that mentions it, where it alone bears it.
+/// Weight of the only document with a name relative to one that mentions it.
 const BEARER_WORTH: f64 = 2.0;
 
 /// How a rank is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PageRankOptions {
-    /// The probability to go on rather than to begin anew.
+    /// The probability to continue rather than to restart.
     pub damping: f64,
     /// Rounds at most.
     pub rounds_max: u32,
@@ -23,17 +23,17 @@ pub(crate) struct PageRankOptions {
     pub change_min: f64,
 }
 
-/// Where the walker begins, and begins anew, by how likely: one number a passage and one an entity, none negative.
+/// Probabilities of starts and restarts: one number per passage and per entity, none negative.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Restart {
     pub passages: Vec<f64>,
     pub entities: Vec<f64>,
 }
 
-/// How often the walker is where, and how it came to that.
+/// How often the walker visits each node, and convergence data.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PageRanks {
-    /// By passage; 0 where it cannot come.
+    /// By passage; 0 if unreachable.
     pub passages: Vec<f64>,
     /// Rounds that it took.
     pub rounds: u32,
@@ -52,9 +52,9 @@ pub(crate) struct NameGraph {
 }
 
 impl NameGraph {
-    /// Returns the graph of the passages that `admits` allows. What mentions an entity is joined to it by
-    /// `ln(1 + documents / documents that mention it)`, so that what is everywhere leads nowhere in particular; a
-    /// document that bears its name by twice that over the root of how many bear it.
+    /// Returns the graph of the passages that `admits` allows. A passage that mentions an entity is connected to it
+    /// with the weight `ln(1 + documents / documents that mention it)`, so that an entity that is everywhere leads
+    /// nowhere in particular; a document with its name, with twice that over the root of their number.
     ///
     /// # Complexity
     ///
@@ -94,7 +94,7 @@ impl NameGraph {
         self.entities[entity.index()] > 0.0
     }
 
-    /// Returns the ranks of all passages; none where the walker begins nowhere.
+    /// Returns the ranks of all passages; none if the walker has no start.
     ///
     /// # Complexity
     ///
@@ -121,7 +121,7 @@ impl NameGraph {
         PageRanks { passages, rounds }
     }
 
-    /// Returns the ranks after one step more. Who is where nothing leads on begins anew.
+    /// Returns the ranks after one more step. At a dead end, the walker restarts.
     fn round(&self, [passages, entities]: &[Vec<f64>; 2], restart: &[Vec<f64>; 2], damping: f64) -> [Vec<f64>; 2] {
         let stuck =
             |ranks: &[f64], sums: &[f64]| ranks.iter().zip(sums).filter(|it| *it.1 <= 0.0).map(|it| it.0).sum::<f64>();

@@ -22,15 +22,15 @@ pub(crate) struct PathLimits {
 /// Each edge of a path, behind the node that it leads to: paths of one length are in the order of these.
 pub(crate) type Steps<N, E> = Vec<(N, E)>;
 
-/// Returns the shortest paths from one node to another, as far as `limits` allows; none where the two are one.
+/// Returns the shortest paths from one node to another, within `limits`; none if they are equal.
 ///
-/// Yen's algorithm (1971) as Lawler (1972) takes it: what a path leaves over is divided among the places where another
-/// may leave it, and each part gives its first path.
+/// Yen's algorithm (1971) in Lawler's form (1972): the remaining paths are partitioned by where they leave a found
+/// path, and each part yields its first path.
 ///
 /// # Complexity
 ///
-/// O(paths · `length_max` · (nodes + edges)) time and O(nodes) memory at worst. A search begins at both ends and ends
-/// where they meet, so that it mostly looks at few nodes.
+/// O(paths · `length_max` · (nodes + edges)) time and O(nodes) memory at worst. A search starts from both ends and
+/// stops where they meet, so it usually visits few nodes.
 pub(crate) fn shortest_paths<G>(
     graph: G,
     from: G::NodeId,
@@ -47,7 +47,7 @@ where
     if from == to {
         return found;
     }
-    // Paths in order, each with the place where it left the one that it comes from.
+    // Paths in order, each with the place where it leaves the one that it derives from.
     let mut waiting = BTreeMap::new();
     waiting.extend(search.first(&[], &[]).map(|path| ((path.len(), path), 0)));
     while found.len() < limits.paths
@@ -78,7 +78,7 @@ where
     G::NodeId: Ord,
     G::EdgeId: Ord,
 {
-    /// Returns the first of all paths that begin with `root` and go on with no step of `taken`.
+    /// Returns the first of all paths that begin with `root` and continue with no step of `taken`.
     fn first(
         &self,
         root: &[(G::NodeId, G::EdgeId)],
@@ -107,8 +107,8 @@ where
         self.graph.edges(node).map(|edge| (edge.target(), edge.id()))
     }
 
-    /// Returns how far nodes are from the end of the path, all of those among them that the shortest ways from `starts`
-    /// lead over; none where no way is so short.
+    /// Returns the distances of nodes from the end of the path, including all nodes on the shortest paths from
+    /// `starts`; none if no path is short enough.
     fn distances(
         &self,
         closed: &FxHashSet<usize>,
@@ -116,7 +116,7 @@ where
         distance_max: usize,
     ) -> Option<FxHashMap<usize, usize>> {
         let (mut ahead, mut behind) = (Reached::of(self.graph, starts), Reached::of(self.graph, [self.to].into_iter()));
-        // What was reached is whole on either side, so that where they meet first is on a shortest way.
+        // Layers are complete on either side, so the first meeting is on a shortest path.
         while !ahead.meets(self.graph, &behind) {
             if ahead.depth() + behind.depth() >= distance_max {
                 return None;
@@ -146,7 +146,7 @@ where
     }
 }
 
-/// What a search has reached from one side, layer by layer.
+/// The nodes that a search has reached from one side, layer by layer.
 struct Reached<N> {
     layers: Vec<Vec<N>>,
     /// The layer of each node, by its index.

@@ -10,15 +10,15 @@ use crate::error::Result;
 
 /// Entities of a sentence from which on it is a list, which says little about any two of them.
 const LIST_MIN: usize = 24;
-/// What a passage that mentions an entity counts for as its relation to what the document is about, where a sentence of
-/// two counts 1.
+/// Weight of a passage's mention of an entity as its relation to the document's subject, where a sentence with two
+/// entities counts 1.
 const SUBJECT_WEIGHT: f32 = 0.5;
-/// What a relation that a model found in a passage counts for, by its strength: the strongest as much as a sentence of
-/// two.
+/// Weight of a model's relation in a passage, by its strength: the strongest counts as much as a sentence with two
+/// entities.
 const STRENGTH_WEIGHT: f32 = 1.0 / STRENGTH_MAX as f32;
 
-/// Returns the entities among which relations are looked for: those that two passages mention, names of documents, and
-/// those that a model found.
+/// Returns the entities that can have relations: those that two passages mention, names of documents, and those that a
+/// model found.
 #[must_use]
 pub(crate) fn related_entities(graph: &PassageGraph<'_>, extracted: &Extracted<'_>) -> Vec<EntityOrdinal> {
     let mut is_found = vec![false; graph.entity_documents.len()];
@@ -39,7 +39,7 @@ pub(crate) struct Relation {
     pub(crate) ends: [u32; 2],
     /// How much says so.
     pub(crate) weight: f32,
-    /// The sentence that says most of it: the one that names the fewest others; none where they share no sentence.
+    /// The most informative sentence: the one that names the fewest others; none if they share no sentence.
     pub(crate) sentence: Option<SentenceOrdinal>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Relation {
 ///
 /// # Errors
 ///
-/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was asked for, which every document looks for.
+/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was requested, checked for every document.
 pub(crate) fn relations(
     graph: &PassageGraph<'_>,
     entities: &[EntityOrdinal],
@@ -115,8 +115,8 @@ fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation
     Ok(found)
 }
 
-/// Returns for each document the place of the entity that it is about, which is the strongest of its names, and how it
-/// bears that name; [`u32::MAX`] where there is none.
+/// Returns for each document the place of its subject, which is the strongest of its names, and how it has that name;
+/// [`u32::MAX`] if there is none.
 fn subjects(graph: &PassageGraph<'_>, places: &[u32]) -> Vec<(u32, u32)> {
     let mut subjects = vec![(u32::MAX, u32::MAX); graph.document_count()];
     for entity in graph.entity_documents.ordinals().filter(|it| places[it.index()] != u32::MAX) {

@@ -85,7 +85,7 @@ mod wide {
 
     #[target_feature(enable = "avx512f")]
     fn block(codes: &[i8; BLOCK]) -> __m512i {
-        // SAFETY: it reads 64 bytes, which is what the array has, at any alignment.
+        // SAFETY: it reads 64 bytes, the size of the array, at any alignment.
         unsafe { _mm512_loadu_si512(codes.as_ptr().cast()) }
     }
 
@@ -111,8 +111,7 @@ mod wide {
 pub(crate) fn dot(a: &[i8], b: &[i8]) -> i32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the function is safe but for the instructions that it uses, and the processor has just said that it
-        // has them.
+        // SAFETY: the function is safe except for its instructions, and the processor has just been found to have them.
         return unsafe { wide::products_avx2(a, b) };
     }
     products(a, b)

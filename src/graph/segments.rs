@@ -9,15 +9,15 @@ use super::arrays::Elsewhere;
 use super::ordinal::{Column, Position};
 use super::packed::{back_to_back, equal_texts, text_at};
 
-/// Stands for a text that is gone.
+/// Marks a deleted text.
 pub const GONE: u32 = u32::MAX;
-/// A field is written whole once more than one in so many texts of its first segment went or came.
+/// A field is rewritten once more than one in so many texts of its first segment were deleted or added.
 const CHANGED_ONE_IN: usize = 4;
 
 arrays! {
     PackedSegments, Segments;
 
-    /// The passage that each text of the first segment of passages is, ascending; [`GONE`] where it is none any more.
+    /// The passage of each text of the first segment of passages, ascending; [`GONE`] if deleted.
     passage_first: Column<Position, u32> = "passage.first" [below_or_none passages],
     /// The passage that each text of the second segment is, ascending.
     passage_second: Column<Position, u32> = "passage.second" [below passages],
@@ -25,22 +25,22 @@ arrays! {
     sentence_first: Column<Position, u32> = "sentence.first" [below_or_none sentences],
     /// As `passage_second`, of sentences.
     sentence_second: Column<Position, u32> = "sentence.second" [below sentences],
-    /// Terms of texts that are gone, in order.
+    /// Terms of deleted texts, in order.
     gone_term_ends: Column<Position, u32> = "gone.term-ends" [ends gone_terms],
     /// Their bytes.
     gone_terms: Column<Position, u8> = "gone.terms" [],
-    /// How many passages that are gone have each.
+    /// How many deleted passages have each.
     gone_passages: Column<Position, u32> = "gone.passages" [each gone_term_ends],
-    /// How many sentences that are gone have each.
+    /// How many deleted sentences have each.
     gone_sentences: Column<Position, u32> = "gone.sentences" [each gone_term_ends],
 }
 
 /// The segments of one field.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldSegments<'a> {
-    /// What each text of the first segment is now, ascending, or [`GONE`].
+    /// The current number of each text of the first segment, ascending, or [`GONE`].
     pub first: &'a [u32],
-    /// What each text of the second segment is, ascending.
+    /// The number of each text of the second segment, ascending.
     pub second: &'a [u32],
     gone_term_ends: &'a [u32],
     gone_terms: &'a [u8],
@@ -95,7 +95,7 @@ impl<'a> Segments<'a> {
 }
 
 impl<'a> FieldSegments<'a> {
-    /// Returns whether each of `count` texts lies in one of the segments, in order.
+    /// Returns whether each of `count` texts is in one of the segments, in order.
     fn hold(&self, count: usize) -> bool {
         let live = self.first.iter().filter(|text| **text != GONE);
         if live.clone().count() + self.second.len() != count {
@@ -108,27 +108,27 @@ impl<'a> FieldSegments<'a> {
         are_in_order && live.chain(self.second).all(hold)
     }
 
-    /// Returns whether no term is of more texts that are gone than there are.
+    /// Returns whether no term has more deleted texts than there are.
     fn counts_what_is_gone(&self) -> bool {
         let gone = self.first.iter().filter(|text| **text == GONE).count();
         self.gone.iter().all(|count| *count as usize <= gone)
     }
 
-    /// Returns how many texts of the first segment that are gone have `term`.
+    /// Returns how many deleted texts of the first segment have `term`.
     #[must_use]
     pub fn gone(&self, term: &str) -> u32 {
         let found = equal_texts(self.gone_term_ends, self.gone_terms, term).next();
         found.map_or(0, |at: u32| self.gone[at as usize])
     }
 
-    /// Returns the terms of texts that are gone, in order, and how many of these have each.
+    /// Returns the terms of deleted texts, in order, and how many of these have each.
     pub fn gone_terms(&self) -> impl Iterator<Item = (&'a str, u32)> + use<'a> {
         let Self { gone_term_ends, gone_terms, gone, .. } = *self;
         gone.iter().enumerate().map(move |(at, count)| (text_at(gone_term_ends, gone_terms, at as u32), *count))
     }
 }
 
-/// How many texts that are gone have each term: passages and sentences.
+/// How many deleted texts have each term: passages and sentences.
 pub type GoneTerms = BTreeMap<String, [u32; 2]>;
 
 /// What became of the texts of a field since the last version.
@@ -143,9 +143,9 @@ pub struct FieldChange {
 }
 
 impl FieldChange {
-    /// Returns the change to a version of `count` texts. `earlier` is what each text of the first segment was in the
-    /// last version, if that has segments, and `now` what each text of the last version is in the next, or [`GONE`].
-    /// None where so much has changed that the field is better written whole.
+    /// Returns the change to a version of `count` texts. `earlier` has the number of each text of the first segment in
+    /// the last version, if that has segments, and `now` the number of each text of the last version in the next, or
+    /// [`GONE`]. None if so much has changed that rewriting the field is better.
     #[must_use]
     pub fn of(earlier: Option<&[u32]>, now: &[u32], count: usize) -> Option<Self> {
         let whole: Vec<u32>;
@@ -170,7 +170,7 @@ impl FieldChange {
 }
 
 impl PackedSegments {
-    /// Lays out the segments after a change; `gone` counts the terms of all that is gone from the first ones.
+    /// Lays out the segments after a change; `gone` counts the terms of all texts deleted from the first ones.
     #[must_use]
     pub fn of(passages: FieldChange, sentences: FieldChange, gone: &GoneTerms) -> Self {
         let (gone_term_ends, gone_terms) = back_to_back(&gone.keys().collect::<Vec<_>>());
@@ -188,7 +188,7 @@ impl PackedSegments {
 }
 
 impl Segments<'_> {
-    /// Returns the terms of what is gone already.
+    /// Returns the terms of texts deleted earlier.
     #[must_use]
     pub fn all_gone(&self) -> GoneTerms {
         let passages = self.passages();
@@ -210,7 +210,7 @@ mod tests {
         let now: Vec<u32> = [0, GONE].into_iter().chain(2..12).collect();
         let (first, second, gone) = change(None, &now, 12).unwrap();
         assert_eq!((first, second, gone), (now.clone(), vec![1], vec![1]));
-        // What comes anew before it moves all others; what went before is not counted again.
+        // What comes again before it moves all others; what went before is not counted again.
         let moved: Vec<u32> = (1..13).collect();
         let (first, second, gone) = change(Some(&now), &moved, 13).unwrap();
         assert_eq!(first, [1, GONE].into_iter().chain(3..13).collect::<Vec<_>>());

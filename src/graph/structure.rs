@@ -49,7 +49,7 @@ pub(super) fn around(items: &[CueOrdinal], mentions: usize, cues: usize) -> Kept
     holds(RANGE, items.iter().all(|cue| *cue == NO_CUE || cue.index() < cues))
 }
 
-/// Bounds texts that lie back to back.
+/// Bounds texts stored back to back.
 pub(super) fn ends(ends: &[u32], texts: &[u8]) -> Kept {
     holds(ROWS, ends.is_sorted() && ends.last().map_or(0, |last| *last as usize) == texts.len())?;
     let Ok(all) = std::str::from_utf8(texts) else { return Err(TEXT) };

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::ordinal::Ordinal;
 
-/// Scores among which the best are looked for at a time, at least.
+/// Minimum number of scores per selection.
 const ROOM_MIN: usize = 256;
 
 /// Orders by score, best first, then by number.
@@ -21,7 +21,7 @@ pub(crate) fn best<K: Copy + Ord>(scored: impl IntoIterator<Item = (K, f32)>, k:
     }
     let most = k.saturating_mul(2).max(ROOM_MIN);
     let mut kept = Vec::new();
-    // What is not better than this cannot be among the best any more.
+    // Scores not above this cannot be among the best any more.
     let mut last: Option<(K, f32)> = None;
     for candidate in scored {
         if last.is_some_and(|last| best_first(&candidate, &last).is_ge()) {
@@ -39,7 +39,7 @@ pub(crate) fn best<K: Copy + Ord>(scored: impl IntoIterator<Item = (K, f32)>, k:
     kept
 }
 
-/// Returns the `k` best of a list of scores by number, best first; what is not finite is left out.
+/// Returns the `k` best of a list of scores by number, best first; scores that are not finite are left out.
 #[must_use]
 pub(crate) fn best_of<K: Ordinal>(scores: &[f32], k: usize) -> Vec<(K, f32)> {
     best(scores.iter().enumerate().filter(|(_, score)| score.is_finite()).map(|(i, score)| (K::at(i), *score)), k)

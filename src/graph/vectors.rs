@@ -15,7 +15,7 @@ pub const NO_ROW: u32 = u32::MAX;
 /// Rows of unit vectors in 8 bits: value = `scales[row]` · `codes[row · dimension + i]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Vectors<'a> {
-    /// Values a vector; 0 where there is no embedder.
+    /// Values per vector; 0 without an embedder.
     pub dimension: usize,
     /// One scale a row.
     pub scales: &'a [f32],
@@ -109,7 +109,7 @@ impl<'a> Vectors<'a> {
         self.len() == 0 || self.dimension == 0
     }
 
-    /// Returns the row of an item; none where it has no vector here.
+    /// Returns the row of an item; none if it has no vector here.
     fn row(&self, item: u32) -> Option<u32> {
         self.rows.map_or(Some(item), |rows| Some(rows[item as usize]).filter(|row| *row != NO_ROW))
     }
@@ -121,8 +121,8 @@ impl<'a> Vectors<'a> {
         &self.codes[start..start + self.dimension]
     }
 
-    /// Returns the cosine of an item of these and one of `other`, of the same dimension; 0 without an embedder, and
-    /// where one has no vector here.
+    /// Returns the cosine of an item of these and one of `other`, of the same dimension; 0 without an embedder, and if
+    /// one has no vector here.
     #[must_use]
     pub fn cosine(&self, item: u32, other: &Vectors<'_>, other_item: u32) -> f32 {
         if self.dimension == 0 {
@@ -146,8 +146,7 @@ impl<'a> Vectors<'a> {
         cosines.extend(sums.iter().zip(&other.scales[rows]).map(|(sum, other)| *sum as f32 * scale * other));
     }
 
-    /// Returns the cosine of every item with row 0 of `query`, 0 where it has no vector here; empty without an
-    /// embedder.
+    /// Returns the cosine of every item with row 0 of `query`, 0 if it has no vector here; empty without an embedder.
     #[must_use]
     pub fn cosines(&self, query: &Vectors<'_>) -> Vec<f32> {
         if self.is_empty() || query.is_empty() {

@@ -19,36 +19,36 @@ use crate::workspace::{ModelStage, Records};
 
 /// Replies that are committed together. They are kept one by one before: a commit that is lost costs nothing again.
 const BATCH_REPLIES: usize = 16;
-/// Requests that a server may refuse, before it ever took one, until it is asked no more.
+/// Requests that a server may refuse, before it has accepted any, until it is no longer called.
 const REFUSALS_MAX: usize = 5;
-/// Statuses of a server that does not have what is asked for, whatever the request says.
+/// Statuses of a server that lacks the model or the path, for any request.
 const ABSENT: [u16; 2] = [404, 501];
-/// How long calls under way may take to come back when the run is to stop.
+/// How long calls in progress may take when the run is to stop.
 const GRACE: Duration = Duration::from_secs(10);
 /// How often it is looked whether the run is to stop.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The key of what a model is asked about, in the records.
+/// The key of an item that a model is asked about, in the records.
 pub(super) type Key = [u8; 16];
-/// What was asked about, each with what was written of it, or why that is nothing.
+/// The items asked about, each with the model's text or the reason why there is none.
 pub(super) type Finished<J, W> = Vec<(J, std::result::Result<W, String>)>;
 
-/// What a model is asked for in one stage.
+/// The task of a model in one stage.
 pub(super) trait Asking: Clone + Send + Sync + 'static {
-    /// What it is asked about.
+    /// The items that it is asked about.
     type Job: Send + 'static;
-    /// What it writes of that.
+    /// The model's text about an item.
     type Written: Send + 'static;
 
-    /// What the records call it.
+    /// Its name in the records.
     const STAGE: ModelStage;
-    /// What a user sees of it.
+    /// Its name for users.
     const LABEL: &'static str;
 
-    /// Returns the key of what is asked about.
+    /// Returns the key of an item.
     fn key(job: &Self::Job) -> Key;
 
-    /// Returns what is asked about, as a failure names it.
+    /// Returns the name of an item in a failure.
     fn name(job: &Self::Job) -> String;
 
     /// Asks a model; `unusable` says what becomes of a kept reply of no use.
@@ -69,7 +69,7 @@ pub(super) trait Asking: Clone + Send + Sync + 'static {
     ) -> Result<()>;
 }
 
-/// What a model is still to be asked about.
+/// The items that a model is still to be asked about.
 pub(super) trait Jobs<J> {
     /// Returns how many there may be.
     fn total(&self) -> u64;
@@ -81,13 +81,14 @@ pub(super) trait Jobs<J> {
     fn passed_over(&self) -> u64;
 }
 
-/// Returns what says whether something is as this model would write it now: its name, and a digest of what it is told.
+/// Returns the identity of a text that this model would write now: its name, and a digest of its prompt.
 pub(super) fn writer(model: &str, texts: &str) -> String {
     let digest = blake3::hash(texts.as_bytes());
     format!("{model}, prompt {}", &digest.to_hex()[..16])
 }
 
-/// Returns what a model is asked about anew though its replies are kept: where those were of no use, if that is wanted.
+/// Returns the items that a model is asked about again although replies are kept: those with unusable replies, if
+/// requested.
 pub(super) fn asked_anew(
     records: &Records,
     stage: ModelStage,
@@ -100,8 +101,8 @@ pub(super) fn asked_anew(
     }
 }
 
-/// Asks `model` for all that it has not written yet, and keeps it in the records. Returns what was asked for, with what
-/// it counted, and what came of it.
+/// Asks `model` about every item that it has not written yet, and keeps the texts in the records. Returns the task,
+/// with its counts, and the results.
 pub(super) async fn run<A: Asking>(
     asking: A,
     jobs: impl Jobs<A::Job>,
@@ -136,9 +137,9 @@ pub(super) async fn run<A: Asking>(
     };
     stage.run().await?;
     let Stage { asking, jobs, error, mut report, records, unusable, .. } = stage;
-    // Whichever reply came first: the same run says the same.
+    // In the order of items, not of replies, so that equal runs report the same.
     report.failed.sort_unstable_by(|a, b| a.source.cmp(&b.source));
-    // What ended it for another reason is said as that.
+    // Any other end is reported as such.
     let is_over = report.stopped.is_none() && report.written == 0 && report.failed.len() == unusable.len();
     if is_over && !records.is_written_by(A::STAGE, writer)? {
         report.useless = useless(&unusable);
@@ -150,13 +151,13 @@ pub(super) async fn run<A: Asking>(
     }
 }
 
-/// Returns the fault of a model whose replies were all unusable, for these reasons; nothing where it gave none.
+/// Returns the fault of a model whose replies were all unusable, for these reasons; none if there was no reply.
 fn useless(unusable: &[String]) -> Option<ChatError> {
     let replies = u32::try_from(unusable.len()).unwrap_or(u32::MAX);
     Some(ChatError::Useless { replies, last: unusable.last()?.clone() })
 }
 
-/// Returns what a fault ends asking by, if it does.
+/// Returns why a fault ends the stage, if it does.
 const fn stopped_by(fault: &ChatError) -> Option<StoppedBy> {
     match fault {
         ChatError::Budget { .. } => Some(StoppedBy::Budget),
@@ -173,7 +174,7 @@ async fn stop(cancellation: &Cancellation) {
     }
 }
 
-/// A job that is over, and whether it had what is left of the budget for itself.
+/// A finished job, and whether it had the rest of the budget to itself.
 struct Over<J, W> {
     job: J,
     was_alone: bool,
@@ -187,7 +188,7 @@ struct Stage<'a, A: Asking, S> {
     model: &'a Arc<dyn ChatModel>,
     /// Jobs whose kept replies are not read, and the model that is asked about them.
     asked_anew: FxHashSet<Key>,
-    /// Jobs for which it gave nothing that can be used before: what is kept of them stays, unless asked for anew.
+    /// Jobs with unusable replies in earlier runs: these are kept unless requested again.
     failed: FxHashSet<Key>,
     afresh: Arc<dyn ChatModel>,
     options: &'a IndexOptions,
@@ -195,15 +196,15 @@ struct Stage<'a, A: Asking, S> {
     /// Jobs whose calls did not fit into the budget.
     set_aside: VecDeque<A::Job>,
     calls: JoinSet<Over<A::Job, A::Written>>,
-    /// What waits to be committed. What it came to is kept already.
+    /// Texts that wait to be committed. Their cost is recorded already.
     finished: Finished<A::Job, A::Written>,
     /// Whether the server ever took a request of this writer.
     was_taken: bool,
     /// Requests that it refused before.
     refusals: usize,
-    /// Whether a call did not fit into the budget beside those under way.
+    /// Whether a call did not fit into the budget together with those in progress.
     is_full: bool,
-    /// Why replies that came could not be used.
+    /// Why received replies were unusable.
     unusable: Vec<String>,
     error: Option<Error>,
     total: u64,
@@ -231,13 +232,13 @@ impl<A: Asking, S: Jobs<A::Job>> Stage<'_, A, S> {
         self.commit()
     }
 
-    /// Gives calls that have begun a moment to come back; what waits longer for its turn does not go out.
+    /// Gives calls in progress a moment to end; waiting calls are not sent.
     async fn wind_up(&mut self) -> Result<()> {
         let end = Instant::now() + GRACE;
         while let Ok(Some(over)) = timeout_at(end, self.calls.join_next()).await {
             self.note(over.map_err(|error| Error::Internal(error.to_string()))?)?;
         }
-        // They are under way, and nobody hears what comes of them.
+        // They are in progress, and their results will not be received.
         let lost = Spent { lost: self.calls.len() as u64, ..Spent::default() };
         self.calls.abort_all();
         self.count(&lost)
@@ -291,7 +292,7 @@ impl<A: Asking, S: Jobs<A::Job>> Stage<'_, A, S> {
                 self.is_full = false;
                 self.finish(job, Ok(written));
             }
-            // What others may come to is set aside; it may fit when they are over.
+            // The maximum of other calls is reserved; this one may fit once they end.
             Err(Degradation::Chat(ChatError::Budget { .. })) if !was_alone => {
                 self.is_full = true;
                 self.set_aside.push_front(job);
@@ -312,7 +313,7 @@ impl<A: Asking, S: Jobs<A::Job>> Stage<'_, A, S> {
         Ok(())
     }
 
-    /// Asks nothing more. The first reason is said: those after it follow from it.
+    /// Makes no more calls. The first reason is reported: later ones follow from it.
     fn stop(&mut self, by: Option<StoppedBy>, why: String) {
         if self.report.stopped.is_none() {
             self.report.stopped = Some(why);
@@ -377,25 +378,25 @@ impl PassageJob {
         *self.task.passage.id.as_bytes()
     }
 
-    /// Returns what a failure calls it.
+    /// Returns its name in a failure.
     pub(super) fn name(&self) -> String {
         format!("{}, passage {}", self.document.uri, self.passage().ordinal + 1)
     }
 }
 
-/// Returns what a model is asked about a passage; nothing where it has no word.
+/// Returns the prompt about a passage; none if the passage has no word.
 pub(super) fn task(document: &Document, passage: &Passage) -> Option<GenerateTask> {
     let has_words = !tokens(&passage.text).is_empty();
     has_words.then(|| GenerateTask { name: document.name().to_owned(), passage: passage.clone() })
 }
 
-/// The passages of which something is not written yet, document by document.
+/// The passages about which a model has not written yet, document by document.
 pub(super) struct PassageJobs {
-    /// Documents that are not read yet, and what they lack.
+    /// Documents that are not read yet, and the missing texts of each.
     documents: VecDeque<(DocumentId, Vec<PassageId>)>,
     waiting: VecDeque<PassageJob>,
     total: u64,
-    /// Passages that there is nothing to ask about.
+    /// Passages without anything to ask about.
     wordless: u64,
 }
 

@@ -11,15 +11,15 @@ use super::stages::vectors::WhenSpent;
 use crate::error::Result;
 use crate::workspace::Extent;
 
-/// How often a version is due where nobody says it.
+/// The default interval of checkpoints.
 const USUAL: Duration = Duration::from_mins(5);
-/// Documents that a run has read at least before a version is due where nobody says how often.
+/// By default, the minimum number of documents read before the first checkpoint.
 const DOCUMENTS_MIN: u64 = 10_000;
-/// What is waited at least after a version, in times of what it took: so versions on the way take at most a fifth of
-/// a run.
+/// Minimum wait after a checkpoint, as a multiple of the time that it took: so checkpoints take at most a fifth of a
+/// run.
 const WAIT_TIMES: u32 = 4;
 
-/// When the next version on the way is due. Times are since the run began.
+/// When the next checkpoint is due. Times are since the start of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Schedule {
     every: Duration,
@@ -28,7 +28,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Returns none where no version is wanted.
+    /// Returns none if no checkpoints are wanted.
     pub(super) fn of(checkpoints: Checkpoints) -> Option<Self> {
         let (every, documents_min) = match checkpoints {
             Checkpoints::Usual => (USUAL, DOCUMENTS_MIN),
@@ -51,15 +51,15 @@ impl Schedule {
 }
 
 impl Run {
-    /// Returns when versions are made on the way: in a first run, unless a server is asked for vectors, which would be
-    /// paid for texts that are not the last.
+    /// Returns the schedule of checkpoints: in a first run, unless a server makes the vectors, since these would cost
+    /// money for texts that may still change.
     pub(super) fn schedule(&mut self) -> Option<Schedule> {
         let (is_first, is_free) = (self.writer.records().awaits_documents(), self.embedder.account().is_none());
         Schedule::of(self.options.checkpoints).filter(|_| is_first && is_free)
     }
 
-    /// Makes a version of what was committed so far if one is due. Nothing goes with it: what was not read yet is not
-    /// gone.
+    /// Makes a version of the documents committed so far if one is due. It removes no documents: those not read yet are
+    /// not gone.
     pub(super) fn checkpoint(
         &mut self,
         schedule: &mut Option<Schedule>,

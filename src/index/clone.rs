@@ -24,7 +24,7 @@ use crate::workspace::{DocumentUnit, Records, StoredReport, Workspace, WrittenRe
 /// Units that are committed together.
 const BATCH_UNITS: usize = 256;
 
-/// Makes a workspace in the folder `path` of what a database holds, and returns it with its version.
+/// Creates a workspace in the folder `path` from a database, and returns it with its version.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ const BATCH_UNITS: usize = 256;
 ///
 /// # Cancel safety
 ///
-/// Once all is read, making the workspace goes on when the future is dropped. Killed at any moment, the same call
+/// Once all is read, making the workspace continues when the future is dropped. Killed at any moment, the same call
 /// begins again.
 pub async fn clone(session: &Session, path: &Path) -> Result<(Workspace, IndexVersion)> {
     let found = download(session).await?;
@@ -53,11 +53,11 @@ pub async fn clone(session: &Session, path: &Path) -> Result<(Workspace, IndexVe
 
 async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     let mut writer = workspace.writer()?;
-    // The same collection: it publishes back to where it came from.
+    // The same collection, so it can be published back to its source.
     if let Some(collection) = found.collection {
         writer.records().set_collection(collection)?;
     }
-    // What an earlier attempt left may be of an older version.
+    // Leftovers of an earlier attempt may be of an older version.
     let stored: Vec<_> = writer.records().documents()?.into_iter().map(|it| it.id).collect();
     writer.records().remove_documents(&stored)?;
     for units in found.units.chunks(BATCH_UNITS) {
@@ -65,7 +65,7 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     }
     keep(writer.records(), &found.kept)?;
     let (embedder, earlier): (Arc<dyn Embedder>, Earlier) = match found.pin.embedder.as_str() {
-        // They cost less than reading what was kept of them.
+        // They cost less than reading the kept ones.
         StaticTable::NAME => (Performers::built_in().embedder, Earlier::None),
         NoEmbedder::NAME => (Performers::without_embedder().embedder, Earlier::None),
         _ => {
@@ -82,7 +82,7 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     Ok(built.version)
 }
 
-/// Keeps what belongs to no unit.
+/// Keeps records that belong to no unit.
 fn keep(records: &mut Records, kept: &Kept) -> Result<()> {
     for of_writer in kept.reports.chunk_by(|a, b| (a.stage(), &a.writer) == (b.stage(), &b.writer)) {
         let written = |it: &StoredReport| {
@@ -122,7 +122,7 @@ pub(super) fn hierarchy(settings: &str) -> HierarchyPreset {
     name.and_then(HierarchyPreset::of_name).unwrap_or_default()
 }
 
-/// Returns the vectors of a corpus in the order of its ordinals; none where there are others than its texts need.
+/// Returns the vectors of a corpus in the order of its ordinals; none if they do not match its texts.
 fn unpack(units: &[DocumentUnit], kept: &[Vec<u8>], dimension: usize) -> Option<CorpusVectors> {
     let new = || QuantizedVectors::new(dimension);
     let mut all = CorpusVectors { passages: new(), sentences: new(), incoming: new(), outgoing: new() };

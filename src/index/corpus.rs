@@ -14,7 +14,7 @@ use crate::workspace::DocumentUnit;
 pub(super) struct Corpus<'a> {
     pub(super) documents: Vec<&'a Document>,
     pub(super) passages: Vec<&'a Passage>,
-    /// What a model found in each passage, where one was asked.
+    /// A model's extraction from each passage, if one was asked.
     pub(super) extractions: Vec<Option<&'a Extraction>>,
     pub(super) incoming: Vec<&'a PseudoQuery>,
     pub(super) outgoing: Vec<&'a PseudoQuery>,
@@ -85,7 +85,7 @@ impl<'a> Corpus<'a> {
         inputs.digest()
     }
 
-    /// Returns a digest of what a model found, passage by passage; none where it found nothing.
+    /// Returns a digest of a model's extractions, passage by passage; none if there are none.
     pub(super) fn extracted(&self) -> Option<Digest> {
         let mut inputs = Inputs::new();
         let found = self.extractions.iter().enumerate().filter_map(|(passage, found)| Some((passage, (*found)?)));

@@ -28,13 +28,13 @@ use crate::workspace::{DocumentUnit, Records, Workspace, WorkspaceOptions};
 pub struct AskedModel {
     /// Its name, with its server's.
     pub name: String,
-    /// What its replies are kept as: its name, and what else they depend on.
+    /// The identity under which its replies are kept: its name, and everything else they depend on.
     pub kept_as: String,
-    /// What it costs, as far as that is known.
+    /// Its price, if known.
     pub prices: Prices,
     /// Whether it is sent the schema of a reply, and so reads that too.
     pub sends_schema: bool,
-    /// Where its replies are kept: what is there costs nothing.
+    /// The store of its replies: kept ones cost nothing.
     pub replies: Option<Arc<dyn ReplyStore>>,
 }
 
@@ -65,21 +65,21 @@ impl Changes {
     }
 }
 
-/// What a run would come to.
+/// The estimate of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// What would become of the documents.
+    /// Changes to the documents.
     pub documents: DocumentCounts,
     /// Which documents would change.
     pub changes: Changes,
-    /// What would be asked, stage by stage.
+    /// Calls and costs, stage by stage.
     pub stages: Vec<StageEstimate>,
     /// Whether all of it fits into the budget that was named, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fits_budget: Option<bool>,
-    /// What would be left out, and why.
+    /// Sources that would be left out, and why.
     pub skips: Vec<Skip>,
-    /// What a user should know before the run.
+    /// Warnings before the run.
     pub warnings: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ impl Estimate {
     }
 }
 
-/// What a stage would ask of a model. Replies that have to be repaired, one call more each, are not foreseen.
+/// The calls of a stage to a model. Repairs, one more call each, are not included.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageEstimate {
     /// Its name: `questions`, `entities`, `descriptions`, `summaries`, `reports` or `vectors`.
@@ -106,27 +106,27 @@ pub struct StageEstimate {
     pub calls: u64,
     /// Calls that kept replies answer, for nothing.
     pub cached: u64,
-    /// Texts that would get a vector, where the stage makes vectors.
+    /// Texts that would get a vector, if the stage makes vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<u64>,
-    /// What the calls would read and write.
+    /// Tokens of the calls, in and out.
     pub usage: Usage,
-    /// The least and the most tokens that the replies may come to, where none were counted yet.
+    /// Minimum and maximum tokens of the replies, if none were counted yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens_range: Option<[u64; 2]>,
-    /// What they would cost; none where the price is unknown.
+    /// Their cost; none if the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
-/// Says what [`index()`](super::index()) would do with the documents, and what it would ask of a model, where one is
-/// named, and of an embedder behind a server, with the same sources and options; without a path, and with
-/// [`OtherEmbedder::ReEmbed`], what [`re_embed`](super::re_embed) would. `workspace` is the index as it is, if there is
-/// one. Nothing is written.
+/// Estimates what [`index()`](super::index()) would do with the documents, and its calls to a model, if one is named,
+/// and to an embedder behind a server, with the same sources and options; without a path, and with
+/// [`OtherEmbedder::ReEmbed`], the same for [`re_embed`](super::re_embed). `workspace` is the current index, if there
+/// is one. Nothing is written.
 ///
 /// # Errors
 ///
-/// Those of reading the sources and the index; [`Error::NoDocuments`] where the run would end with that;
+/// Errors of reading the sources and the index; [`Error::NoDocuments`] if the run would end with that;
 /// [`Error::Embedder`] for an index of another embedder; [`Error::Cancelled`].
 pub fn estimate(
     workspace: Option<&Workspace>,
@@ -197,7 +197,7 @@ pub fn estimate(
     Ok(Estimate { documents, changes: named, stages: coming.stages(workspace)?, fits_budget: None, skips, warnings })
 }
 
-/// Refuses an index of another embedder, unless it is to be embedded anew.
+/// Refuses an index of another embedder, unless it is to be embedded again.
 fn check_embedder(workspace: Option<&Workspace>, embedder: &dyn Embedder, is_renewal: bool) -> Result<()> {
     let pinned = workspace.map(Workspace::embedder).transpose()?;
     match pinned.filter(|it| !is_renewal && it != embedder.name()) {
@@ -206,7 +206,7 @@ fn check_embedder(workspace: Option<&Workspace>, embedder: &dyn Embedder, is_ren
     }
 }
 
-/// Returns what a model is to be asked for: questions and entities.
+/// Returns the tasks of the model: questions and entities.
 fn expected<'a>(
     asked: &'a AskedModel,
     records: Option<&Records>,
@@ -225,8 +225,8 @@ fn expected<'a>(
     Ok([questions, Some(entities)])
 }
 
-/// Returns what descriptions, summaries and reports would come to, about the hierarchy of the version that is there:
-/// that to come is not known.
+/// Returns the estimate for descriptions, summaries and reports, based on the hierarchy of the current version, since
+/// the next one is unknown.
 fn reports<'a>(
     workspace: Option<&Workspace>,
     asked: Option<&'a AskedModel>,
@@ -238,7 +238,7 @@ fn reports<'a>(
     let current = workspace.zip(records).filter(|_| version.is_some());
     let mut all = Vec::new();
     let mut add = |what: What, requests: &dyn Fn(&Reported<'_>) -> Result<Vec<ChatRequest>>| -> Result<()> {
-        // Most collections have no entity of which so much is said.
+        // Most collections have no entity with such long descriptions.
         let is_rare = matches!(what, What::Descriptions);
         let tokens = what.reply_tokens().into_iter().sum();
         let mut expected = Expected::of(asked, what, records, options)?;
@@ -266,24 +266,24 @@ fn reports<'a>(
     Ok(all)
 }
 
-/// What the version to come would be made of, so far.
+/// The input of the next version, so far.
 struct Coming<'a> {
     records: Option<&'a Records>,
     embedder: &'a dyn Embedder,
     options: &'a IndexOptions,
     fingerprint: String,
-    /// What the stages that ask for questions and for entities would come to, where they are wanted.
+    /// The estimates of the stages for questions and for entities, if wanted.
     asked: [Option<Expected<'a>>; 2],
-    /// What descriptions, summaries and reports would come to, where they are wanted.
+    /// The estimates for descriptions, summaries and reports, if wanted.
     reports: Vec<Expected<'a>>,
-    /// Where calls for vectors are counted, where they are.
+    /// The counter of calls for vectors, if they are counted.
     account: Option<&'a Account>,
-    /// Its documents, where they need vectors that cost something.
+    /// Its documents, if their vectors cost something.
     units: Vec<DocumentUnit>,
 }
 
 impl Coming<'_> {
-    /// Returns whether nobody would be asked about a document, whatever it holds.
+    /// Returns whether no document would cause a call, whatever it contains.
     fn asks_nobody(&self) -> bool {
         self.account.is_none() && self.asked.iter().all(Option::is_none)
     }
@@ -300,7 +300,7 @@ impl Coming<'_> {
         self.add(unit)
     }
 
-    /// Adds the documents that no source brought anew; returns how many are made anew all the same, since the embedder
+    /// Adds the documents that no source brought again; returns how many are rebuilt all the same, since the embedder
     /// is another.
     fn add_others(&mut self, changed: &FxHashSet<DocumentId>) -> Result<u64> {
         let Some(records) = self.records else { return Ok(0) };
@@ -352,7 +352,7 @@ impl Coming<'_> {
         if let [Some(questions), _] = &self.asked {
             StandIns::of(&self.units, questions.writer()).put(&mut self.units, questions, self.options.model_questions);
         }
-        // As a run reads them: what is embedded together depends on it.
+        // In the order of a run, because it determines which texts are embedded together.
         self.units.sort_by(|a, b| {
             (&a.document.source_id, a.document.id.as_bytes()).cmp(&(&b.document.source_id, b.document.id.as_bytes()))
         });

@@ -15,12 +15,12 @@ use crate::skill::{EntityTypes, ExtractCalls, GenerateTask, QuestionCalls};
 use crate::text::{model_tokens, tokens_to_english};
 use crate::workspace::{DocumentUnit, ModelStage, PassageUnit, Records, WrittenCounts};
 
-/// Tokens of the replies about an English passage where none was counted yet: ten questions with three keywords each.
+/// Tokens of the replies about an English passage, if none was counted yet: ten questions with three keywords each.
 const REPLY_TOKENS: u64 = 330;
-/// Tokens of a reply with the entities of an English passage where none was counted yet: seven entities and five
+/// Tokens of a reply with the entities of an English passage, if none was counted yet: seven entities and five
 /// relations, with a sentence each and one quoted.
 const ENTITIES_TOKENS: u64 = 600;
-/// Tokens of what is put together of an entity.
+/// Tokens of a merged description of an entity.
 const DESCRIPTION_TOKENS: u64 = 300;
 /// Tokens of a reply about a cluster: two summaries of one sentence.
 const SUMMARY_TOKENS: u64 = 160;
@@ -28,30 +28,30 @@ const SUMMARY_TOKENS: u64 = 160;
 const REPORT_TOKENS: u64 = 300;
 /// Tokens of a reply with types of entities.
 pub(super) const TYPES_TOKENS: u64 = 40;
-/// How much of it is said in the language of the passage; the rest is what makes it JSON.
+/// The share of it in the language of the passage; the rest is JSON syntax.
 const SAID_SHARE: f64 = 2.0 / 3.0;
-/// The least and the most of what is expected that a reply may come to, until some were counted: between 6 and 14
-/// questions are asked for where 10 are expected, and languages and models say more or less in a question.
+/// Minimum and maximum of a reply relative to the expectation, until some were counted: 6 to 14 questions are requested
+/// where 10 are expected, and the length of a question depends on language and model.
 const RANGE: [f64; 2] = [0.5, 1.75];
-/// In-coming and out-coming questions of such a reply: the middle of what is asked for.
+/// In-coming and out-coming questions of such a reply: the middle of the requested range.
 const QUESTIONS: [u64; 2] = [4, 6];
-/// Tokens of all of them together: about half of a reply. The rest are keywords, and what makes it JSON.
+/// Tokens of all of them together: about half of a reply. The rest are keywords and JSON syntax.
 const QUESTIONS_TOKENS: u64 = REPLY_TOKENS / 2;
-/// Replies of a model from which on their mean stands for those to come.
+/// The number of replies from which their mean is used as the estimate.
 const REPLIES_MIN: u64 = 20;
 
-/// What a model would be asked about passages.
+/// The tasks of a model about passages.
 #[derive(Debug, Clone)]
 pub(super) enum What {
     /// Their questions.
     Questions(QuestionCalls),
     /// Their entities, of these types.
     Entities(ExtractCalls, EntityTypes),
-    /// Descriptions of entities, which are asked for by themselves.
+    /// Descriptions of entities, requested one by one.
     Descriptions,
-    /// Summaries of clusters, of these types, which are asked for by themselves.
+    /// Summaries of clusters, of these types, requested one by one.
     Summaries(EntityTypes),
-    /// Reports about topics, which are asked for by themselves.
+    /// Reports about topics, requested one by one.
     Reports,
 }
 
@@ -104,7 +104,7 @@ impl What {
         }
     }
 
-    /// Returns the tokens of the replies to each of the calls about an English passage where none was counted yet.
+    /// Returns the tokens of the reply to each call about an English passage, if none was counted yet.
     pub(super) fn reply_tokens(&self) -> Vec<u64> {
         match self {
             Self::Questions(QuestionCalls::Together) => vec![REPLY_TOKENS],
@@ -120,7 +120,7 @@ impl What {
     }
 }
 
-/// What a stage in which a model is asked about passages would come to, so far.
+/// The running estimate of a stage in which a model is asked about passages.
 pub(super) struct Expected<'a> {
     asked: &'a AskedModel,
     what: What,
@@ -130,12 +130,12 @@ pub(super) struct Expected<'a> {
     calls: u64,
     cached: u64,
     usage: Usage,
-    /// What was counted as a call.
+    /// Calls already counted.
     asked_for: FxHashSet<RequestKey>,
-    /// Passages for which the model gave nothing that can be used, and those of them that it is asked about anew.
+    /// Passages for which the model gave nothing that can be used, and those of them that it is asked about again.
     failed: FxHashSet<Key>,
     afresh: FxHashSet<Key>,
-    /// Passages of which something would be written.
+    /// Passages about which the model would write.
     written: FxHashSet<PassageId>,
 }
 
@@ -168,12 +168,12 @@ impl<'a> Expected<'a> {
         &self.writer
     }
 
-    /// Returns the documents with passages of which the model has not written this.
+    /// Returns the documents with passages that this model has not written about.
     pub(super) fn unwritten(&self, records: &Records) -> Result<Vec<(DocumentId, Vec<PassageId>)>> {
         records.unwritten(self.what.stage(), &self.writer)
     }
 
-    /// Adds the passages of a document of which this writer has written nothing.
+    /// Adds the passages of a document that this writer has not written about.
     pub(super) fn add(&mut self, unit: &DocumentUnit) -> Result<()> {
         let unwritten = unit.passages.iter().filter(|it| self.what.writer_of(it) != Some(&self.writer));
         for passage in unwritten.map(|it| &it.passage).collect::<Vec<_>>() {
@@ -189,7 +189,7 @@ impl<'a> Expected<'a> {
         for (request, reply_tokens) in self.what.requests(&task)?.iter().zip(reply_tokens) {
             is_kept &= self.add_call(request, reply_tokens, !self.afresh.contains(passage.id.as_bytes()))?;
         }
-        // What is kept of a passage that failed is of no use once more.
+        // The kept reply about a failed passage would fail again.
         if !is_kept || !self.failed.contains(passage.id.as_bytes()) {
             self.written.insert(passage.id);
         }
@@ -259,8 +259,8 @@ fn times(tokens: u64, share: f64) -> u64 {
     (tokens as f64 * share).round() as u64
 }
 
-/// Returns the tokens of a reply to each of the calls about a passage: the mean of those of this writer, once there are
-/// enough, where the model was asked for nothing else.
+/// Returns the tokens of the reply to each call about a passage: the mean of this writer's, once there are enough, if
+/// the model did no other task.
 fn reply_tokens(asked: &AskedModel, records: Option<&Records>, writer: &str, what: &What) -> Result<ReplyTokens> {
     let mut tokens = what.reply_tokens();
     let Some(records) = records else { return Ok(ReplyTokens::Guessed(tokens)) };
@@ -293,8 +293,8 @@ impl Mean {
     }
 }
 
-/// What stands for questions that are not written yet: as many, and of as many tokens, as those that the model wrote
-/// have in the mean, once there are enough of them.
+/// Placeholders for questions that are not written yet: their number and tokens are the means of those that the model
+/// wrote, once there are enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StandIns {
     /// In-coming and out-coming questions of a passage.
@@ -304,7 +304,7 @@ pub(super) struct StandIns {
 }
 
 impl StandIns {
-    /// Returns what stands for questions of a writer beside those that it wrote already.
+    /// Returns placeholders for the questions that a writer has not written yet.
     pub(super) fn of(units: &[DocumentUnit], writer: &str) -> Self {
         let passages = units.iter().flat_map(|unit| &unit.passages);
         let written: Vec<&PassageUnit> = passages.filter(|it| it.writer.as_deref() == Some(writer)).collect();
@@ -323,7 +323,7 @@ impl StandIns {
         Self { questions: sums.map(|sum| Mean { sum, count }), tokens }
     }
 
-    /// Puts them into the passages that are to get questions, as these would stand there.
+    /// Adds them to the passages that are to get questions.
     pub(super) fn put(self, units: &mut [DocumentUnit], questions: &Expected<'_>, beside: ModelQuestions) {
         let passages = units.iter_mut().flat_map(|unit| &mut unit.passages);
         let mut number = 0;

@@ -17,29 +17,29 @@ use crate::skill::{
 };
 use crate::workspace::{ModelStage, ProposedTypes, Records, WrittenExtraction};
 
-/// Returns what says whether entities are as this model would find them now.
+/// Returns the identity of entities that this model would find now.
 pub(super) fn writer(model: &str, calls: ExtractCalls, types: &EntityTypes) -> String {
     asking::writer(model, &[&calls.texts(), types.listed().as_str()].join("\n"))
 }
 
-/// Returns what is asked about a passage, as far as no reply has to be repaired.
+/// Returns the prompts about a passage, without repairs.
 pub(super) fn requests(task: &GenerateTask, calls: ExtractCalls, types: &EntityTypes) -> Result<Vec<ChatRequest>> {
     calls.requests(&ExtractTask { passage: task.clone(), types: types.clone() })
 }
 
-/// Returns the types of entities that are looked for; nothing where a model is to propose them and did not yet.
+/// Returns the types of entities to look for; none if a model is to propose them and has not yet.
 pub(super) fn known_types(records: Option<&Records>, options: &ExtractOptions) -> Result<Option<EntityTypes>> {
     match &options.types {
         EntityTypesBy::Named(types) => Ok(Some(types.clone())),
         EntityTypesBy::Model => {
             let proposed = records.map(Records::proposed_types).transpose()?.flatten();
-            // What is no list of types is proposed once more.
+            // An invalid list of types is proposed once more.
             Ok(proposed.and_then(|proposed| EntityTypes::parse(&proposed.types).ok()))
         }
     }
 }
 
-/// Asks `model` for the entities of every passage of which it has found none, and keeps them in the records.
+/// Asks `model` for the entities of every passage that it has not processed, and keeps them in the records.
 pub(super) fn run(
     records: &mut Records,
     model: &Arc<dyn ChatModel>,
@@ -64,8 +64,8 @@ pub(super) fn run(
     Ok(ExtractReport { asked, ..entities.counted })
 }
 
-/// Asks `model` for types of entities, and keeps them: those of a collection stay what they are, or everything would be
-/// asked for once more. Where there are none, `report` says why.
+/// Asks `model` for types of entities, and keeps them: the types of a collection stay the same, because other types
+/// would repeat all calls. If there are none, `report` says why.
 fn propose(
     records: &mut Records,
     model: &Arc<dyn ChatModel>,
@@ -118,7 +118,7 @@ fn proposal(records: &Records) -> Result<(ProposeTask, usize)> {
     Ok((ProposeTask { passages }, all.len()))
 }
 
-/// Returns what is asked for types of entities, as far as documents are there already.
+/// Returns the prompt for types of entities, with the documents present so far.
 pub(super) fn proposal_request(records: Option<&Records>) -> Result<ChatRequest> {
     let task = records.map(proposal).transpose()?.map(|it| it.0);
     chat_request::<ProposeSkill>(&task.unwrap_or(ProposeTask { passages: Vec::new() }))

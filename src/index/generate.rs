@@ -14,7 +14,7 @@ use crate::llm::ChatModel;
 use crate::skill::{KeptUnusable, QuestionCalls, Written, generate_by_rule};
 use crate::workspace::{DocumentUnit, ModelStage, PassageUnit, Records, WrittenQuestions};
 
-/// Returns what says whether questions are as this model would write them now.
+/// Returns the identity of questions that this model would write now.
 pub(super) fn writer(model: &str, calls: QuestionCalls) -> String {
     asking::writer(model, &calls.texts())
 }
@@ -37,8 +37,7 @@ pub(super) fn joined(
     questions
 }
 
-/// Gives passages that are as they were what a model wrote of them: it is not asked again because of a change elsewhere
-/// in the document.
+/// Gives unchanged passages the model's earlier questions, so a change elsewhere in the document causes no call.
 pub(super) fn keep_written(unit: &mut DocumentUnit, old: DocumentUnit) {
     if unit.document.name() != old.document.name() {
         return;
@@ -123,7 +122,7 @@ impl Asking for Questions {
     }
 }
 
-/// Gives passages that this writer has written the questions of rules, or takes them away, as it is asked for now.
+/// Adds rule-made questions to passages with questions of this writer, or removes them, as currently requested.
 fn rejoin(records: &mut Records, writer: &str, beside: ModelQuestions) -> Result<()> {
     for (id, passages) in records.written_otherwise(writer, beside == ModelQuestions::Beside)? {
         let Some(DocumentUnit { document, passages: units, .. }) = records.document_unit(id)? else { continue };

@@ -18,34 +18,33 @@ use crate::workspace::DamagedUnit;
 /// Documents that are named.
 const SHOWN_MAX: usize = 3;
 
-/// What there is to make documents anew of.
+/// Sources from which documents can be rebuilt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// What a source says now, as a run that reads it takes it.
+    /// The current text of a source, as a run reads it.
     AsItIs,
-    /// What a source says, if that is what it said before.
+    /// The text of a source, if it is unchanged.
     Unchanged,
 }
 
-/// What came of mending.
+/// The result of repairs.
 #[derive(Debug, Default)]
 pub(super) struct Mended {
-    /// Documents that were made anew.
+    /// Documents that were rebuilt.
     pub(super) made: Vec<String>,
     /// Documents that stay damaged.
     pub(super) left: Vec<String>,
-    /// What was forgotten, since it was damaged.
+    /// Damaged records that were dropped.
     pub(super) notes: Vec<String>,
     /// Whether anything was done.
     pub(super) is_changed: bool,
 }
 
 impl Run {
-    /// Makes anew what is damaged in the records, as far as `sources` have it; returns what came of it, or nothing
-    /// where no mending is possible.
+    /// Rebuilds damaged records from `sources`; returns the result, or none if no repair is possible.
     pub(super) fn mend(&mut self, sources: &[Sources], trust: Trust) -> Result<Option<Mended>> {
         let records = self.writer.records();
-        // Without it nobody knows what the rest is to be.
+        // Without it, the correct state of the rest is unknown.
         records.manifest()?;
         let has_faults = !records.database_faults().is_empty();
         if has_faults && !records.remake_indexes() {
@@ -66,7 +65,7 @@ impl Run {
                 None => mended.left.push(damaged.name),
             }
         }
-        // What belongs to nothing may be of a document that is left: it stays with that.
+        // An orphaned row may belong to a document that is left, and stays with it.
         let has_strays = mended.left.is_empty() && !survey.strays.is_empty();
         if remade.is_empty() && !has_strays {
             return Ok(Some(mended));
@@ -80,7 +79,7 @@ impl Run {
         Ok(Some(mended))
     }
 
-    /// Returns what the documents of the index came from, as far as it is there.
+    /// Returns the sources of the documents in the index that still exist.
     pub(super) fn remembered_sources(&mut self) -> Result<Vec<Sources>> {
         let roots: BTreeSet<String> = self.writer.records().documents()?.into_iter().map(|it| it.root).collect();
         let is_there = |root: &String| !root.is_empty() && Path::new(root).exists();
@@ -109,7 +108,7 @@ impl Run {
         left(mended, self.writer.records_path())
     }
 
-    /// Returns what the sources have of documents that are damaged.
+    /// Returns the damaged documents that sources can restore.
     fn find(
         &mut self,
         sources: &[Sources],
@@ -128,7 +127,8 @@ impl Run {
                     return Err(Error::Cancelled);
                 }
                 let SourceItem::Document(source) = item else { return Ok(()) };
-                // Of one that is lost nobody knows what it said; an index that somebody made may name any file as one.
+                // The text of a lost document is unknown, and an index from somebody else may name any file as its
+                // source.
                 let is_it = |known: &Option<[u8; 32]>| trust == Trust::AsItIs || *known == Some(source.content);
                 if wanted.get(&source.document.id).is_some_and(is_it) {
                     // The first of an id counts, as in every run.
@@ -148,7 +148,7 @@ fn chunking(settings: &str) -> Option<(PassageUnitKind, usize)> {
     Some((unit, pieces.parse().ok().map(|pieces: usize| pieces.max(PASSAGE_TOKENS_MIN))?))
 }
 
-/// Says which documents were damaged and are made anew.
+/// Says which documents were damaged and are rebuilt.
 pub(super) fn warning(mended: &Mended) -> Option<String> {
     let documents = listed(&mended.made)?;
     Some(format!("{documents} damaged in the records and rebuilt from the source"))

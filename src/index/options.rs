@@ -58,7 +58,7 @@ pub enum QuestionsBy {
     /// The model.
     #[default]
     Model,
-    /// Rules; what a model wrote in an earlier run stays.
+    /// Rules; a model's questions from an earlier run stay.
     Rule,
 }
 
@@ -77,11 +77,11 @@ impl Default for EntityTypesBy {
     }
 }
 
-/// When communities and layers of the hierarchy are found anew.
+/// When communities and layers of the hierarchy are recomputed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HierarchyRefresh {
-    /// Once more than a [share](crate::graph::hierarchy::DRIFT_MAX) of the entities came or went since they were found;
-    /// small hierarchies with every change. Until then, new entities join those that are there.
+    /// Once more than a [share](crate::graph::hierarchy::DRIFT_MAX) of the entities were added or removed since; small
+    /// hierarchies with every change. Until then, new entities join existing ones.
     #[default]
     PastDrift,
     /// In this run, if anything changed since.
@@ -100,10 +100,10 @@ pub struct ExtractOptions {
 /// Who writes about communities or clusters of entities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReportsBy {
-    /// Rules; what a model wrote in an earlier run stays as long as the community or cluster has the same members.
+    /// Rules; a model's text from an earlier run stays as long as the community or cluster has the same members.
     #[default]
     Rule,
-    /// The model, where one is given, about those whose content changed; rules about the others.
+    /// The model, if one is given, about those whose content changed; rules about the others.
     Model,
 }
 
@@ -127,8 +127,8 @@ pub enum MostGone {
     Remove,
 }
 
-/// When a first run publishes versions on the way, of what it has read so far. A run over an index that has a version
-/// makes none: that can be searched.
+/// When a first run publishes checkpoints, versions of what it has read so far. A run over an index with a version
+/// publishes none, because that version can be searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Checkpoints {
     /// Every five minutes, once 10,000 documents were read.
@@ -152,7 +152,7 @@ pub struct IndexOptions {
     pub matching: MatchOptions,
     /// How relations, communities and layers are made.
     pub hierarchy: HierarchyPreset,
-    /// When communities and layers are found anew.
+    /// When communities and layers are recomputed.
     pub hierarchy_refresh: HierarchyRefresh,
     /// How to handle an index of another embedder.
     pub other_embedder: OtherEmbedder,
@@ -165,8 +165,8 @@ pub struct IndexOptions {
     pub question_calls: QuestionCalls,
     /// Who writes the questions of passages if a model is given.
     pub questions_by: QuestionsBy,
-    /// How a model finds entities and relations of passages; without it, it is not asked for them. A run without a
-    /// model keeps what one found as long as its passage exists.
+    /// How a model finds entities and relations of passages; none if it does not. A run without a model keeps earlier
+    /// findings as long as their passage exists.
     pub extract: Option<ExtractOptions>,
     /// Who summarizes clusters of entities: the summary entities of each layer.
     pub summaries_by: ReportsBy,
@@ -176,7 +176,7 @@ pub struct IndexOptions {
     pub failed_replies: FailedReplies,
     /// The number of concurrent calls to a model.
     pub calls_at_once: usize,
-    /// When a first run publishes versions on the way.
+    /// When a first run publishes checkpoints.
     pub checkpoints: Checkpoints,
     /// A function that receives progress.
     pub progress: Option<ProgressSink>,
@@ -231,18 +231,18 @@ pub struct IndexReport {
     pub version: IndexVersion,
     /// Whether the run made that version; otherwise it existed already.
     pub is_new_version: bool,
-    /// Versions that it made on the way, of a part of the documents.
+    /// Checkpoints that it made, of a part of the documents.
     #[serde(default)]
     pub checkpoints: u64,
     /// What the run did with the documents.
     pub documents: DocumentCounts,
     /// How much the index holds.
     pub counts: Counts,
-    /// What a user should look at.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
     /// Question edges left out by the limit on edges from a passage.
     pub edges_cut: u64,
-    /// What was left out, and why.
+    /// Sources that were left out, and why.
     pub skips: Vec<Skip>,
     /// The result of the calls to a language model, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -250,7 +250,7 @@ pub struct IndexReport {
     /// The result of asking it for entities and relations, if that was wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extracted: Option<ExtractReport>,
-    /// The result of asking it to put together what passages say of entities, if that was wanted and any was due.
+    /// The result of asking it to combine what passages say of entities, if that was wanted and any was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub described: Option<ModelReport>,
     /// The result of asking it for summaries of clusters, if that was wanted and any was due.
@@ -307,7 +307,7 @@ pub struct ModelReport {
 /// The result of asking a language model for entities and relations.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExtractReport {
-    /// What came of the calls, by passages.
+    /// The results of the calls, by passage.
     #[serde(flatten)]
     pub asked: ModelReport,
     /// The types of entities that it was asked for.
@@ -316,7 +316,7 @@ pub struct ExtractReport {
     pub entities: u64,
     /// Relations that it found.
     pub relations: u64,
-    /// What it named although the passage does not have it, or beyond the limits; none of it is in the index.
+    /// Findings that are not in the passage, or beyond the limits; none of them is in the index.
     pub dropped: Dropped,
 }
 
@@ -342,7 +342,7 @@ pub struct VectorReport {
     pub embedder: String,
     /// Texts that got a vector in this run.
     pub made: u64,
-    /// Texts that have none yet: they are found by words and names until a later run continues.
+    /// Texts without a vector: they are found by words and names until a later run continues.
     pub left: u64,
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -20,22 +20,22 @@ pub(super) enum Verdict {
     Unchanged,
     /// It is as it was, found under another root.
     Moved,
-    /// Somebody removed it.
+    /// It was removed by hand.
     Removed,
-    /// Somebody added one of the same id by hand.
+    /// One with the same id was added by hand.
     ByHand,
 }
 
-/// The root of documents that somebody hands over: they lie in no folder, and no run over files removes them.
+/// The root of documents given directly: they are in no folder, and no run over files removes them.
 pub(super) const HANDED_OVER: &str = "";
 
-/// What is known of the index while sources are read.
+/// The state of the index while sources are read.
 pub(super) struct Plan {
     stored: FxHashMap<DocumentId, StoredDocument>,
     seen: FxHashSet<DocumentId>,
-    /// Documents that somebody removed.
+    /// Documents removed by hand.
     removed: FxHashSet<DocumentId>,
-    /// Whether the sources are what somebody hands over, which takes back what was removed.
+    /// Whether the sources are documents given directly, which undo removals.
     is_by_hand: bool,
     /// Documents that were taken back.
     pub(super) taken_back: Vec<DocumentId>,
@@ -49,19 +49,19 @@ pub(super) struct Plan {
     pub(super) counts: DocumentCounts,
 }
 
-/// Why a document that somebody removed is left out.
+/// Why a removed document is left out.
 pub(super) const REMOVED: &str = "it was removed by hand; `cairn remove --undo` takes it back";
 
-/// Says that a document is left out since somebody removed it.
+/// The reason for leaving out a removed document.
 pub(super) fn removed_by_hand(source: &str) -> Skip {
     Skip { source: source.to_owned(), reason: REMOVED.to_owned() }
 }
 
-/// Why a document is left out whose id one has that somebody added by hand.
+/// Why a document is left out if one with its id was added by hand.
 pub(super) const ADDED: &str =
     "a document with this id was added by hand, and stays; `cairn remove`, then `cairn remove --undo`, admit this one";
 
-/// Says that a document is left out since somebody added one of the same id by hand.
+/// The reason for leaving out a document whose id one added by hand has.
 pub(super) fn added_by_hand(source: &str) -> Skip {
     Skip { source: source.to_owned(), reason: ADDED.to_owned() }
 }
@@ -82,7 +82,7 @@ impl Plan {
         }
     }
 
-    /// Leaves out what somebody removed or added by hand, unless somebody hands it over.
+    /// Leaves out documents removed or added by hand, unless they are given directly.
     pub(super) fn without(mut self, removed: &[RemovedDocument], sources: &Sources) -> Self {
         self.removed = removed.iter().map(|it| it.id).collect();
         self.is_by_hand = !matches!(sources, Sources::Paths(_));
@@ -104,7 +104,7 @@ impl Plan {
         if !self.is_by_hand && self.stored.get(&id).is_some_and(|it| it.root == HANDED_OVER) {
             return Verdict::ByHand;
         }
-        // Who hands a text over means its id.
+        // A text given directly keeps its id.
         if let Some(stored) = self.stored.get(&id).filter(|stored| stored.root != root && !self.is_by_hand) {
             *self.moved.entry(stored.root.clone()).or_default() += 1;
         }
@@ -130,7 +130,7 @@ impl Plan {
         self.unread.insert(source);
     }
 
-    /// Returns what is to be said of the documents of these roots that were not seen.
+    /// Returns the state of documents of these roots that were not seen.
     pub(super) fn unseen(&self, roots: &FxHashSet<String>, most_gone: MostGone) -> Unseen {
         let mut unseen = Unseen::default();
         let mut gone: BTreeMap<&str, Vec<DocumentId>> = BTreeMap::new();
@@ -170,7 +170,7 @@ impl Plan {
         self.stored.values().filter(|it| it.root == root).count() as u64
     }
 
-    /// Returns what could not be read that holds the document of this `uri`: its file, or a folder above.
+    /// Returns the unreadable source of the document with this `uri`: its file, or a folder above.
     fn unread_source<'a>(&self, uri: &'a str) -> Option<&'a str> {
         let ends = uri.match_indices(['/', '#', '!', ':']).map(|(at, _)| at);
         let sources = ends.chain([uri.len(), 0]).map(|end| &uri[..end]);
@@ -183,15 +183,15 @@ impl Plan {
 pub(super) struct Unseen {
     /// Those that are gone, in order.
     pub(super) gone: Vec<DocumentId>,
-    /// How many are kept, since what holds them could not be read.
+    /// How many are kept because their source could not be read.
     pub(super) kept: u64,
-    /// What that was, by name.
+    /// Names of these sources.
     pub(super) unread: BTreeSet<String>,
-    /// Roots of which most is gone; those documents are kept too.
+    /// Roots with most documents gone; these are kept too.
     pub(super) missing: BTreeMap<String, Missing>,
 }
 
-/// What is missing of a root.
+/// Missing documents of a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Missing {
     /// Documents that are gone.
@@ -201,8 +201,7 @@ pub(super) struct Missing {
 }
 
 impl Missing {
-    /// Returns whether that is so much that it may be no one's wish: all of it, where nothing else is there, or more
-    /// than half.
+    /// Returns whether so many are gone that it may be an accident: all, if nothing else is there, or more than half.
     fn is_most(self, has_documents: bool) -> bool {
         !has_documents || 2 * self.gone > self.held
     }

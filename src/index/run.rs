@@ -32,16 +32,16 @@ use crate::store::GraphReader as _;
 use crate::telemetry;
 use crate::workspace::{Extent, IndexCheck, LastVersion, StoredDocument, Workspace, WorkspaceOptions, Writer};
 
-/// What stands before the preset of the hierarchy in the settings of an index.
+/// The prefix of the preset of the hierarchy in the settings of an index.
 pub(super) const HIERARCHY: &str = "hierarchy by ";
-/// Bytes of text that a run which is told to stop makes units of all the same: that takes a moment.
+/// Bytes of text that a run still turns into units after a stop: that takes a moment.
 const FINISHED_BYTES_MAX: usize = 1 << 20;
 
 /// Brings a workspace up to date with its sources, and makes a version of it if anything changed.
 ///
-/// Documents are compared by content: only what is new or changed is worked on again, and nothing is done where nothing
-/// changed. What cannot be read is left out, named in the report, and stops nothing; documents that came of it before
-/// are kept as they were.
+/// Documents are compared by content: only new and changed ones are processed, and nothing is done if nothing changed.
+/// Sources that cannot be read are left out, named in the report, and do not stop the run; their earlier documents are
+/// kept.
 ///
 /// # Errors
 ///
@@ -51,8 +51,8 @@ const FINISHED_BYTES_MAX: usize = 1 << 20;
 ///
 /// # Cancel safety
 ///
-/// The run goes on when the future is dropped; [`IndexOptions::cancellation`] stops it. Killed at any moment, the last
-/// finished version stays readable and finished units are kept.
+/// The run continues when the future is dropped; [`IndexOptions::cancellation`] stops it. Killed at any moment, the
+/// last finished version stays readable and finished units are kept.
 ///
 /// # Examples
 ///
@@ -78,7 +78,7 @@ pub async fn index(
     start(workspace, work, performers, options).await
 }
 
-/// What a run is to do before it makes a version.
+/// The task of a run before it makes a version.
 pub(super) enum Work {
     Read(Sources),
     Add(Sources),
@@ -128,7 +128,7 @@ pub(super) async fn start(
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-/// What was done: documents, the version and what it holds, and how many edges were left out where one was made.
+/// The result: documents, the version and its counts, and how many edges were left out if one was made.
 type Done = (DocumentCounts, IndexVersion, Counts, Option<u64>);
 
 /// A run in hand.
@@ -137,13 +137,13 @@ pub(super) struct Run {
     pub(super) writer: Writer,
     pub(super) embedder: Arc<dyn Embedder>,
     model: Option<Arc<dyn ChatModel>>,
-    /// What came of asking it.
+    /// The results of asking it.
     written: Option<ModelReport>,
-    /// What it found in passages.
+    /// Its findings in passages.
     extracted: Option<ExtractReport>,
-    /// What it wrote about the hierarchy.
+    /// Its texts about the hierarchy.
     asked: Option<report::Asked>,
-    /// What came of asking an embedder behind a server.
+    /// The results of an embedder behind a server.
     vectors: Option<VectorReport>,
     /// The stages of its version.
     stages: Vec<StageReport>,
@@ -152,14 +152,14 @@ pub(super) struct Run {
     warnings: Vec<String>,
     /// Documents of which a limit left something out.
     shortened: Shortened,
-    /// Versions that it made on the way.
+    /// Checkpoints that it made.
     pub(super) checkpoints: u64,
     pub(super) started: Instant,
 }
 
 impl Run {
-    /// Does the work. Where the records turn out to be damaged, what is damaged is rebuilt from the sources at hand,
-    /// and the work is done again; what has no source ends the run, with the current version left as it is.
+    /// Does the work. If records turn out to be damaged, they are rebuilt from the sources at hand, and the work is
+    /// repeated; damage without a source ends the run, and the current version stays.
     fn run(mut self, work: &Work, handle: &Handle) -> Result<IndexReport> {
         let mut mended = Mended::default();
         if matches!(work, Work::Repair) {
@@ -171,7 +171,7 @@ impl Run {
             Err(error) if error.kind() == ErrorKind::Corrupt && mended.left.is_empty() => {
                 let sources = if let Work::Read(it) | Work::Add(it) = work { std::slice::from_ref(it) } else { &[] };
                 tracing::warn!(%error, "the records are damaged");
-                // What they are damaged by is said, unless it can be made good.
+                // The damage is reported, unless it can be repaired.
                 let Ok(Some(found)) = self.mend(sources, Trust::AsItIs) else { return Err(error) };
                 if !found.is_changed && found.left.is_empty() {
                     return Err(error);
@@ -220,10 +220,10 @@ impl Run {
             return Ok((documents, status.version.unwrap_or(IndexVersion(0)), status.counts, None));
         }
         let when_spent = self.when_spent()?;
-        // Parts that are not what they should be, though they are what was written, must not be taken over.
+        // Parts with intact checksums but wrong contents must not be reused.
         let is_sound = check.is_none_or(|check| check.blames_files_alone());
         let last = if is_sound { self.workspace.last_version().map(Arc::new) } else { None };
-        // Once in a run: what the model gave nothing for is not asked about again.
+        // Once per run: items without a usable reply are not asked about again.
         let reporter = self.reporter(is_removal).filter(|_| self.asked.is_none());
         let built = self.build(last, (when_spent, reporter.as_ref()), extent, handle)?;
         if built.passages_cut > 0 {
@@ -237,20 +237,20 @@ impl Run {
         Ok((documents, built.version, counts, Some(built.edges_cut)))
     }
 
-    /// Returns of which documents the version is made: where a first run did not read all of them, whatever reads none
-    /// of its sources leaves it at that.
+    /// Returns which documents the version contains: if a first run did not read all of them, a run that reads no
+    /// sources does not change that.
     fn extent(&mut self, work: &Work) -> Result<Extent> {
         let records = self.writer.records();
         if matches!(work, Work::Read(_)) || !records.awaits_documents() {
             return Ok(Extent::Whole);
         }
-        // Without a version, texts that were handed over may be all that anybody gave.
+        // Without a version, texts given directly may be the only documents.
         let is_begun =
             records.manifest()?.current.is_some() || records.documents()?.iter().any(|it| it.root != HANDED_OVER);
         Ok(if is_begun { Extent::Partial } else { Extent::Whole })
     }
 
-    /// Makes a version of what the records hold, after `last`.
+    /// Builds a version from the records, after `last`.
     pub(super) fn build(
         &mut self,
         last: Option<Arc<LastVersion>>,
@@ -271,7 +271,7 @@ impl Run {
         Ok(built)
     }
 
-    /// Lets a model write questions and find entities, as the options say.
+    /// Has a model write questions and find entities, as the options say.
     fn ask(&mut self, model: &Arc<dyn ChatModel>, handle: &Handle) -> Result<()> {
         let (records, options) = (self.writer.records(), &self.options);
         if options.questions_by == QuestionsBy::Model {
@@ -283,27 +283,27 @@ impl Run {
         Ok(())
     }
 
-    /// Returns the model that writes about the hierarchy, where one is to.
+    /// Returns the model that writes about the hierarchy, if any.
     fn reporter(&self, is_removal: bool) -> Option<Arc<dyn ChatModel>> {
         let is_wanted = report::is_wanted(&self.options) && !is_removal;
         self.model.clone().filter(|_| is_wanted)
     }
 
-    /// Lets a model write about the hierarchy of the current version, if one is to; returns whether it wrote anything.
+    /// Has a model write about the hierarchy of the current version, if requested; returns whether it wrote anything.
     fn is_reported_anew(&mut self, is_removal: bool, handle: &Handle) -> Result<bool> {
         let Some(model) = self.reporter(is_removal) else { return Ok(false) };
         let known = self.workspace.records()?;
         let (records, options) = (self.writer.records(), &self.options);
         let write = |reports: &mut Reported<'_>| handle.block_on(reports.write(records, &model, options));
-        // A version without topics is made anew.
+        // A version without topics is rebuilt.
         let Some(asked) = report::of_current(&self.workspace, &known, write)? else { return Ok(true) };
         let is_new = asked.is_any();
         self.asked = Some(asked);
         Ok(is_new)
     }
 
-    /// Keeps so much of the budget for vectors as those of the texts that are there will take, while a model writes
-    /// questions: they are what the rest of an index stands on.
+    /// Reserves the cost of vectors of existing texts from the budget while a model writes questions, because the rest
+    /// of an index needs these vectors.
     fn set_aside(&mut self) -> Result<Option<SetAside>> {
         let embedder = Arc::clone(&self.embedder);
         let Some(account) = embedder.account().filter(|account| account.has_budget()) else { return Ok(None) };
@@ -313,7 +313,7 @@ impl Run {
         Ok(Some(account.set_aside(&expected)))
     }
 
-    /// Counts what opening the embedder came to, where nothing was embedded.
+    /// Counts the cost of opening the embedder, if nothing was embedded.
     fn note_opening(&mut self) -> Result<()> {
         let embedder = Arc::clone(&self.embedder);
         let Some(account) = embedder.account() else { return Ok(()) };
@@ -323,8 +323,8 @@ impl Run {
         Ok(())
     }
 
-    /// Returns what becomes of the version where the budget is spent: one that is whole is not replaced by one of
-    /// another embedder that is not.
+    /// Returns what to do with the version if the budget is spent: a complete one is not replaced by an incomplete one
+    /// of another embedder.
     fn when_spent(&mut self) -> Result<WhenSpent> {
         let manifest = self.writer.records().manifest()?;
         let is_other = manifest.current.is_some() && manifest.pin() != self.pin();
@@ -354,7 +354,7 @@ impl Run {
         }
     }
 
-    /// Says what was done; `cut` is how many edges were left out of the version, where one was made.
+    /// Reports the result; `cut` is how many edges were left out of the version, if one was made.
     fn report(self, version: IndexVersion, documents: DocumentCounts, counts: Counts, cut: Option<u64>) -> IndexReport {
         let report::Asked { described, summarized, reported } = self.asked.unwrap_or_default();
         IndexReport {
@@ -394,7 +394,7 @@ impl Run {
         WorkspaceOptions::of_embedder(self.embedder.as_ref())
     }
 
-    /// Says what a version depends on beside the units.
+    /// Returns everything that a version depends on besides the units.
     fn settings(&self) -> String {
         let hierarchy = self.options.hierarchy.name();
         let matching = &self.options.matching;
@@ -403,7 +403,7 @@ impl Run {
 
     fn read(&mut self, sources: &Sources, handle: &Handle) -> Result<DocumentCounts> {
         if self.writer.records().manifest()?.current.is_none() {
-            // Whatever follows a first run that does not end goes on with its settings.
+            // Whatever follows a first run that does not end continues with its settings.
             let settings = self.settings();
             self.writer.records().set_chunking(&settings)?;
         }
@@ -459,7 +459,7 @@ impl Run {
 
     fn remove(&mut self, ids: &[DocumentId]) -> Result<DocumentCounts> {
         let stored = self.writer.records().documents()?;
-        // What is inserted above it would move its id to another record, which would be left out in its place.
+        // A record inserted above it would take over its id, and would be left out instead.
         let is_by_place = |it: &&StoredDocument| {
             ids.contains(&it.id) && it.root != HANDED_OVER && it.id == DocumentId::of(&[it.uri.as_bytes()])
         };
@@ -478,7 +478,7 @@ impl Run {
         Ok(DocumentCounts { removed: gone.len() as u64, unchanged, ..DocumentCounts::default() })
     }
 
-    /// Counts the documents that are there, where no source is read.
+    /// Counts the existing documents if no source is read.
     fn unread(&mut self) -> Result<DocumentCounts> {
         let unchanged = self.writer.records().documents()?.len() as u64;
         if unchanged == 0 {
@@ -487,8 +487,8 @@ impl Run {
         Ok(DocumentCounts { unchanged, ..DocumentCounts::default() })
     }
 
-    /// Where the embedder changes, makes the units anew that were made for another and that no source brought: where a
-    /// passage ends depends on who counts its pieces.
+    /// If the embedder changes, rebuilds the units made for another one that no source provided: where a passage ends
+    /// depends on how word pieces are counted.
     fn renew(&mut self, counts: DocumentCounts) -> Result<DocumentCounts> {
         if self.options.other_embedder == OtherEmbedder::Refuse {
             return Ok(counts);
@@ -529,8 +529,8 @@ impl Run {
         self.commit(&mut batch)
     }
 
-    /// Makes the units of a batch and commits them, each whole. Where a stop was asked for, a small batch is finished;
-    /// of a large one what was finished is kept.
+    /// Builds the units of a batch and commits them, each whole. After a stop, a small batch is finished; of a large
+    /// one, the finished units are kept.
     fn commit(&mut self, batch: &mut Batch) -> Result<()> {
         let Batch { documents: found, bytes } = std::mem::take(batch);
         let patient = Cancellation::default();

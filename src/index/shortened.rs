@@ -7,7 +7,7 @@ const SHOWN_MAX: usize = 3;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Shortened {
     pub(super) count: u64,
-    /// The first few, each with what was left out.
+    /// The first few, each with the parts left out.
     pub(super) shown: Vec<String>,
 }
 

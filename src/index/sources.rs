@@ -33,7 +33,7 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// [`Error::MissingPath`] for a path that is not there, [`Error::Option`] where there is none.
+    /// [`Error::MissingPath`] for a missing path, [`Error::Option`] if no path is given.
     pub fn check(&self) -> Result<()> {
         match self {
             Self::Documents(_) | Self::Bytes { .. } => Ok(()),
@@ -50,7 +50,7 @@ impl Sources {
         }
     }
 
-    /// Says that they hold no document, and why not: what was left out, as far as that is one thing.
+    /// Returns the error that they contain no document, with the reason if there is a single one.
     pub(super) fn no_documents(&self, skips: &[Skip]) -> Error {
         let mut named = match self {
             Self::Paths(paths) => {

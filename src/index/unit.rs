@@ -15,10 +15,10 @@ use crate::workspace::{DocumentUnit, PassageUnit};
 const RULES: u32 = 4;
 /// Documents that are worked on together.
 const BATCH_DOCUMENTS: usize = 256;
-/// Bytes of text that are worked on together, as far as documents allow.
+/// Approximate bytes of text that are processed together.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Says what the passages and questions of a document depend on beside its content.
+/// Returns what the passages and questions of a document depend on besides its content.
 pub(super) fn fingerprint(chunk: &ChunkOptions, embedder: &dyn Embedder) -> String {
     let unit = unit_name(chunk.unit);
     format!("rules {RULES}, {unit} {}, {}", chunk.passage_pieces_max, embedder.name())
@@ -52,7 +52,7 @@ pub(super) fn unit(
         cancellation.check()?;
         Ok(PassageUnit { questions: rules.of_passage(&passage), passage, writer: None, extracted: None })
     };
-    // One document may be all that there is to do.
+    // There may be only one document.
     let passages: Vec<PassageUnit> = division.passages.into_par_iter().map(with_questions).collect::<Result<_>>()?;
     let cut = warnings::of_cuts(&division.cuts, rules.are_cut());
     Ok(MadeUnit { unit: DocumentUnit { root, content, fingerprint, document, passages }, cut })

@@ -7,14 +7,14 @@ use crate::error::Result;
 use crate::skill::Performers;
 use crate::workspace::Workspace;
 
-/// Adds documents to an index by hand, one or many, or replaces those of the same ids, and makes a version; what was
-/// removed is taken back. They stay until [`remove`] removes them: no run over files and folders does, and a file of
-/// the same id is left out. The options by which the index was made stay as they are; a new one is made by `options`.
-/// A version is made of the whole index each time, so hand over many documents at once rather than one by one.
+/// Adds documents to an index by hand, one or many, or replaces those with the same ids, and makes a version; removals
+/// of these are undone. They stay until [`remove`] removes them: no run over files and folders does, and a file of the
+/// same id is left out. An existing index keeps its options; a new one is made with `options`. Each call makes a
+/// version of the whole index, so pass many documents at once rather than one by one.
 ///
 /// # Errors
 ///
-/// As [`index`](super::index); a document that is left out is no error, but a skip in the report.
+/// As [`index`](super::index); a document that is left out is not an error, but a skip in the report.
 ///
 /// # Cancel safety
 ///
@@ -28,15 +28,15 @@ pub async fn add(
     start(workspace, Work::Add(Sources::documents(documents)), performers, options).await
 }
 
-/// Removes documents by the ids that their sources give them, with everything made from them, and makes a version. A
-/// run over files and folders leaves them out from then on, also if their files change, until they are taken back: by
-/// [`Workspace::take_back`], or by handing them over with [`Sources::documents`](super::Sources::documents). The
-/// options by which the index was made stay as they are.
+/// Removes documents by the ids of their sources, with everything made from them, and makes a version. Runs over files
+/// and folders leave them out from then on, even if their files change, until the removal is undone by
+/// [`Workspace::take_back`] or by adding them with [`Sources::documents`](super::Sources::documents). The index keeps
+/// its options.
 ///
 /// # Errors
 ///
-/// As [`index`](super::index); an id that the index does not hold is no error. [`crate::Error::Option`] for a record of
-/// a JSON file that has no id of its own: its line, which stands for one, may be another's in the next run.
+/// As [`index`](super::index); an unknown id is not an error. [`crate::Error::Option`] for a record of a JSON file
+/// without an id: another record may be on its line in the next run.
 ///
 /// # Cancel safety
 ///
@@ -51,8 +51,8 @@ pub async fn remove(
     start(workspace, Work::Remove(ids), performers, options).await
 }
 
-/// Gives an index the embedder of `performers`, from the texts that it holds: no source is read. The version that is
-/// there can be read until the new one is whole.
+/// Switches an index to the embedder of `performers`, from its own texts: no source is read. The current version can be
+/// read until the new one is complete.
 ///
 /// # Errors
 ///
@@ -70,7 +70,7 @@ pub async fn re_embed(
     start(workspace, Work::Renew, performers, &options).await
 }
 
-/// Finds the communities and layers of the hierarchy anew, if anything changed since they were found; no source is
+/// Finds the communities and layers of the hierarchy again, if anything changed since they were found; no source is
 /// read. The options by which the index was made stay as they are.
 ///
 /// # Errors
@@ -90,13 +90,12 @@ pub async fn refresh_hierarchy(
     start(workspace, Work::Refresh, &performers, &options).await
 }
 
-/// Makes good what [`Workspace::check`] finds wrong with an index: what is derived is made anew from the records, and
-/// documents that are damaged from their sources, where these are still what they were. The options by which the index
-/// was made stay as they are.
+/// Repairs the faults that [`Workspace::check`] finds in an index: derived parts are rebuilt from the records, and
+/// damaged documents from their sources, if these are unchanged. The index keeps its options.
 ///
 /// # Errors
 ///
-/// As [`index`](super::index); [`crate::Error::Corrupt`] with what cannot be made good, and the index otherwise
+/// As [`index`](super::index); [`crate::Error::Corrupt`] with what cannot be repaired, and the index otherwise
 /// repaired.
 ///
 /// # Cancel safety

@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::llm::ChatModel;
 use crate::workspace::{DocumentUnit, LastVersion, Records, Terms, VersionParts, Writer};
 
-/// What making a version came to.
+/// The result of building a version.
 pub(super) struct Built {
     pub(super) version: IndexVersion,
     pub(super) edges_cut: u64,
@@ -30,21 +30,21 @@ pub(super) struct Built {
     /// Passages of which some mentions were left out.
     pub(super) passages_cut: u64,
     pub(super) stages: Vec<StageReport>,
-    /// What came of asking a model about the hierarchy.
+    /// The results of asking a model about the hierarchy.
     pub(super) asked: Option<report::Asked>,
 }
 
-/// What is there already.
+/// Existing parts.
 pub(super) struct Past {
-    /// Vectors by text, where they are worth having.
+    /// Vectors by text, if they are worth keeping.
     pub(super) earlier: Earlier,
-    /// The version whose parts are taken over where they would be made of the same.
+    /// The version whose parts are reused if their inputs are unchanged.
     pub(super) last: Option<Arc<LastVersion>>,
 }
 
 impl Past {
-    /// Returns the last version, if its communities and clusters were found as this says. Those of a part of the
-    /// documents are not kept: a run that made versions on the way ends as one that made none.
+    /// Returns the last version, if its communities and clusters were found with the same settings. Those of a
+    /// checkpoint are not reused, so that a run with checkpoints gives the same result as one without.
     fn found_by(&self, found_by: &str) -> Option<&LastVersion> {
         let is_so = |last: &&LastVersion| {
             !last.is_partial() && last.mark(hierarchy::FOUND_BY).is_some_and(|mark| mark.inputs == found_by)
@@ -53,7 +53,7 @@ impl Past {
     }
 }
 
-/// Makes a version of what the records hold and switches to it.
+/// Builds a version from the records and switches to it.
 pub(super) async fn build(
     writer: &mut Writer,
     embedder: &dyn Embedder,

@@ -14,21 +14,21 @@ use crate::ingest::IGNORED;
 /// Files that could not be read and are named.
 const UNREAD_SHOWN_MAX: usize = 3;
 
-/// Says what an index of this size lacks.
+/// Warns if the index has no question edges.
 pub(super) fn of_counts(counts: &Counts) -> Option<String> {
     (counts.passages > 1 && counts.edges == 0)
         .then(|| "no passage answers a question that another passage raises; only `hop` needs that".to_owned())
 }
 
-/// Extensions of files that belong to pages and programs and are no documents: that these are not read says nothing.
+/// Extensions of files that belong to pages and programs and are not documents, so leaving them out needs no warning.
 const NO_DOCUMENTS: &[&str] = &[
     "png", "jpg", "jpeg", "gif", "svg", "ico", "webp", "bmp", "css", "scss", "less", "js", "mjs", "map", "woff",
     "woff2", "ttf", "otf", "eot", "mp3", "mp4", "webm", "ogg", "wav", "inv", "nojekyll", "lock",
 ];
-/// Reasons that are named where most of what was found was not read.
+/// Reasons named in the warning that most files were not read.
 const REASONS_SHOWN_MAX: usize = 4;
 
-/// Says that most of what was found was not read, why, and what helps: `read` documents came of it.
+/// Warns that most of the files found were not read, why, and what helps: `read` documents were.
 fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
     let counted = |skip: &Skip| skip.source.split_once(" .").map(|(_, extension)| extension.to_owned());
     let is_document = |skip: &&Skip| {
@@ -53,7 +53,7 @@ fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
     ))
 }
 
-/// Says what lies among the versions of the index and is not part of it.
+/// Warns about foreign files among the versions of the index.
 pub(super) fn of_foreign(foreign: &[PathBuf]) -> Option<String> {
     let first = foreign.first()?;
     let more = match foreign.len() - 1 {
@@ -63,7 +63,7 @@ pub(super) fn of_foreign(foreign: &[PathBuf]) -> Option<String> {
     Some(format!("`{}`{more} is not part of the index and was left as it was; move it elsewhere", first.display()))
 }
 
-/// Says what a user should know of what was read, and of what was not: `seen` documents were, of `roots`.
+/// Warns about documents that were read and that were not: `seen` documents of `roots` were.
 pub(super) fn of_reading(
     (plan, unseen): (&Plan, &Unseen),
     roots: &FxHashSet<String>,
@@ -93,7 +93,7 @@ fn of_kept(unseen: &Unseen) -> Option<String> {
     ))
 }
 
-/// Says of which roots most is gone, and what becomes of that.
+/// Warns about roots with most documents gone, and says what happens to them.
 fn of_missing(unseen: &Unseen) -> Vec<String> {
     let warn = |(root, Missing { gone, held }): (&String, &Missing)| {
         format!(
@@ -104,7 +104,7 @@ fn of_missing(unseen: &Unseen) -> Vec<String> {
     unseen.missing.iter().map(warn).collect()
 }
 
-/// Says of which documents a limit left something out.
+/// Warns about documents that reached a limit.
 pub(super) fn of_shortened(shortened: &Shortened) -> Option<String> {
     let shown = shortened.shown.join("; ");
     let more = match shortened.count.saturating_sub(shortened.shown.len() as u64) {

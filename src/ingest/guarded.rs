@@ -15,7 +15,7 @@ use crate::domain::{PAGE_END, PositionMark, Positions, Skip};
 use crate::error::Result;
 use crate::ingest::SourceItem;
 
-/// Archives inside of each other at most.
+/// Archives inside each other at most.
 const ARCHIVE_DEPTH_MAX: usize = 3;
 
 impl Reader<'_> {
@@ -54,7 +54,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a file inside of the file that is read.
+    /// Reads a file inside the file that is read.
     fn member(&mut self, root: &str, name: &str, bytes: Vec<u8>) -> Result<()> {
         let full = inside(&self.name(), name);
         let extensions = extensions(Path::new(name));
@@ -113,7 +113,7 @@ fn pages_of(text: &str) -> Positions {
     Positions::Pages(starts.map(|(offset, number)| PositionMark { offset: offset as u32, number }).collect())
 }
 
-/// Returns the name of a file inside of another. What begins with `#` is a part of it, such as a message.
+/// Returns the name of a file inside another. What begins with `#` is a part of it, such as a message.
 fn inside(file: &str, name: &str) -> String {
     let sign = if name.starts_with('#') { "" } else { "!" };
     format!("{file}{sign}{name}")

@@ -162,7 +162,7 @@ struct Items<'a, 'v> {
 }
 
 impl Items<'_, '_> {
-    /// Passes an item on that begins on a line; returns whether to go on.
+    /// Passes an item on that begins on a line; returns whether to continue.
     fn pass(&mut self, place: Place, line: u32, item: Result<Map<String, Value>, String>) -> bool {
         self.count += 1;
         let nth = if self.begins.line == line { self.begins.nth + 1 } else { 1 };

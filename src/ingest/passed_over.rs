@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 /// Bytes of an ignore file at most: a larger one leaves out nothing.
 const IGNORE_BYTES_MAX: u64 = 1 << 20;
-/// Folders of which it is remembered whether a walk comes to them: beyond, it is found out anew.
+/// Folders of which it is remembered whether a walk comes to them: beyond, it is found out again.
 const FOLDERS_MAX: usize = 65_536;
 /// Folders of version control. They are hidden, and hold no documents.
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];

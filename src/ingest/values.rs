@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Values of a record at most, those inside of others included.
+/// Values of a record at most, those inside others included.
 pub(super) const VALUES_MAX: usize = 262_144;
 
 /// Says that a record has too many values.
@@ -14,7 +14,7 @@ pub(super) fn too_many() -> String {
     format!("a record of more than {VALUES_MAX} values")
 }
 
-/// Reads a value as long as values are left; what comes then is passed over, so that the reader goes on behind it.
+/// Reads a value as long as values are left; what comes then is passed over, so that the reader continues behind it.
 #[derive(Clone, Copy)]
 pub(super) struct Values<'a> {
     pub(super) left: &'a Cell<usize>,

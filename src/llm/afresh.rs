@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::request::{ChatRequest, RequestKey};
 use super::{ChatModel, Replying};
 
-/// A model whose kept replies are not read: it is asked anew, and what it replies then is kept in their place. What it
+/// A model whose kept replies are not read: it is asked again, and what it replies then is kept in their place. What it
 /// replied since is not asked for a second time.
 pub struct Afresh {
     inner: Arc<dyn ChatModel>,
@@ -15,7 +15,7 @@ pub struct Afresh {
 }
 
 impl Afresh {
-    /// Asks a model anew.
+    /// Asks a model again.
     #[must_use]
     pub fn new(inner: Arc<dyn ChatModel>) -> Self {
         Self { inner, replied: Mutex::default() }

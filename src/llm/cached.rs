@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::store::ReplyStore;
 
 /// A model whose replies are kept as they came, before anything reads them, and given again for nothing. Of equal calls
-/// at one time, one is made.
+/// at once, one is made.
 pub struct Cached {
     inner: Arc<dyn ChatModel>,
     store: Arc<dyn ReplyStore>,

@@ -87,7 +87,7 @@ impl CircuitBreaker {
         self.useless.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a call pass unless too many replies were of no use. Who goes on asking after a pause tries once.
+    /// Lets a call pass unless too many replies were of no use. Who continues asking after a pause tries once.
     fn admit_use(&self) -> Result<(), ChatError> {
         let mut useless = self.useless();
         let Some(until) = useless.open_until else { return Ok(()) };

@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::pace::Limits;
 
-/// Lets calls pass, so many at one time, up to a bound. After as many as there are went well, there may be twice as
-/// many; once a call found the server with too much to do, half as many, and from then on one more at a time (slow
-/// start, then additive increase, multiplicative decrease). A server that takes calls one by one lets each of them wait
-/// for those before it: there are never so many that they would take longer than a call may.
+/// Lets calls pass, so many at once, up to a bound. After as many as there are went well, there may be twice as many;
+/// once a call found the server with too much to do, half as many, and from then on one more at a time (slow start,
+/// then additive increase, multiplicative decrease). A server that takes calls one by one lets each of them wait for
+/// those before it: there are never so many that they would take longer than a call may.
 pub(super) struct ConcurrencyLimit {
     bound: usize,
     latency_max: Option<Duration>,
@@ -39,7 +39,7 @@ pub(super) struct Permit<'a> {
 }
 
 impl ConcurrencyLimit {
-    /// As `limits` say, and at least one at one time.
+    /// As `limits` say, and at least one at once.
     pub(super) fn new(limits: &Limits) -> Self {
         let bound = limits.concurrency.max(1);
         let allowed = limits.concurrency_first.clamp(1, bound);

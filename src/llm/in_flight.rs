@@ -58,7 +58,7 @@ impl CallInFlight<'_> {
         self.calls.answered.notify_waiters();
     }
 
-    /// Waits until a call that went out before this one, or together with it, is answered; for ever, if there is none.
+    /// Waits until a call that went out before this one, or together with it, is answered; forever, if there is none.
     pub(super) async fn moved_on(&self) {
         loop {
             let answered = self.calls.answered.notified();

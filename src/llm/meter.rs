@@ -79,10 +79,10 @@ struct State {
 }
 
 /// Counts and prices calls, and holds them to a budget: a call goes out only if the most that it may come to fits in
-/// beside what is spent and what calls in flight may come to. So no number of calls at one time spends more than that.
-/// What nobody counted yet is taken for a token a byte, the most that there can be; where less than that was learnt and
-/// only that fits, a call goes out alone, so that one call at most can come to more. Whatever is to stay within one
-/// budget together has one meter.
+/// beside what is spent and what calls in flight may come to. So no number of calls at once spends more than that. What
+/// nobody counted yet is taken for a token a byte, the most that there can be; where less than that was learnt and only
+/// that fits, a call goes out alone, so that one call at most can come to more. Whatever is to stay within one budget
+/// together has one meter.
 #[derive(Debug, Default)]
 pub struct Meter {
     budget: Budget,
@@ -358,7 +358,7 @@ mod tests {
         first.settle(usage(85));
         assert!(matches!(now(second), Some(Err(ChatError::Budget { .. }))));
         assert!(reserve(&meter, "a", 15).is_ok());
-        // What is dropped is counted, and lets others go on.
+        // What is dropped is counted, and lets others continue.
         let state = meter.state();
         assert_eq!((state.in_flight, state.beyond, state.tally.tokens), (0, Tally::default(), 100));
     }

@@ -15,11 +15,11 @@ const SERVER_WAIT_MAX: Duration = MINUTE;
 /// How fast a server may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls at one time at most. Where a server has too much to do, there are fewer for a while.
+    /// Calls at once at most. Where a server has too much to do, there are fewer for a while.
     pub concurrency: usize,
-    /// Calls at one time at first: twice as many each time that all went well.
+    /// Calls at once at first: twice as many each time that all went well.
     pub concurrency_first: usize,
-    /// What a call may take for there to be more at one time, if each had to wait for those before it; none for any.
+    /// What a call may take for there to be more at once, if each had to wait for those before it; none for any.
     pub latency_max: Option<Duration>,
     /// Requests a minute; they go out evenly.
     pub requests_per_minute: Option<u32>,

@@ -128,8 +128,8 @@ pub struct ChatRequest {
     /// Who hears the reply while it comes, if anybody. The reply does not depend on it, and is returned whole in any
     /// case; one that was kept, or that the server sends in one piece, is not heard.
     pub listener: Option<Listener>,
-    /// Whether a reply that is kept is not read, but asked for anew and kept in the place of the old one. It is no part
-    /// of what a reply is found by.
+    /// Whether a reply that is kept is not read, but asked for again and kept in the place of the old one. It is no
+    /// part of what a reply is found by.
     pub is_afresh: bool,
     /// The passages that it shows, in order. Not sent: for whoever follows calls, or stands in for a model.
     pub shown: Vec<PassageId>,

@@ -16,7 +16,7 @@ use crate::error::{ErrorKind, Result};
 ///
 /// # Cancel safety
 ///
-/// What was made stays; called again, it goes on from there, after half a minute at most.
+/// What was made stays; called again, it continues from there, after half a minute at most.
 pub async fn restore(target: &Target) -> Result<Vec<String>> {
     let session = Session::connect(target).await?;
     let dimension = IndexState::read_current(&session).await?.dimension;

@@ -48,7 +48,7 @@ impl Patience {
 const ROLLBACK: Duration = Duration::from_secs(5);
 /// Rows that the server sends at once.
 const FETCH_ROWS: usize = 5_000;
-/// Connections of a session, and so transactions at one time; others wait for their turn, first come first served.
+/// Connections of a session, and so transactions at once; others wait for their turn, first come first served.
 const CONNECTIONS_MAX: usize = 4;
 /// The oldest server that knows all that is used.
 const SERVER_LEAST: (u32, u32) = (5, 23);
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Session {
 pub(super) enum Outcome {
     /// It is committed; the rows of each statement.
     Done(Vec<Vec<Row>>),
-    /// Its first statement returned nothing: it was not to go on, and was rolled back.
+    /// Its first statement returned nothing: it was not to continue, and was rolled back.
     Refused,
     /// It was committed by an attempt whose answer was lost.
     WasDone,
@@ -237,9 +237,9 @@ impl Session {
 
     /// Runs statements in one transaction, and the whole of it again where that may help.
     ///
-    /// With `batch`, the first statement says whether to go on: it returns the number of the batch that was committed
-    /// last, and no row where this is no longer the publisher. So a batch whose commit has an unknown outcome is sent
-    /// again, and found done if it was.
+    /// With `batch`, the first statement says whether to continue: it returns the number of the batch that was
+    /// committed last, and no row where this is no longer the publisher. So a batch whose commit has an unknown outcome
+    /// is sent again, and found done if it was.
     pub(super) async fn write(&self, statements: Vec<Statement>, batch: Option<i64>) -> Result<Outcome, Failed> {
         let statements: Arc<[Statement]> = statements.into();
         let action = statements.last().map_or("do nothing", |it| it.action);
@@ -477,7 +477,7 @@ mod tests {
         {
             let (target, is_closed) = server(answer);
             let session = Session::open(&target, BRIEF).unwrap();
-            // Another transaction goes on meanwhile: it may wait for the locks of the first.
+            // Another transaction continues meanwhile: it may wait for the locks of the first.
             let mut other = session.connections.checkout().await.unwrap();
             let _transaction = other.begin(BRIEF).await.unwrap();
             let error = session.rows(&Statement::new("read", "RETURN 1")).await.unwrap_err();

@@ -182,7 +182,7 @@ impl IndexState {
         properties
     }
 
-    /// Returns whether the graph is of a format before this one: it is published anew, and not read.
+    /// Returns whether the graph is of a format before this one: it is published again, and not read.
     pub(super) const fn is_earlier(&self) -> bool {
         self.format < GRAPH_FORMAT
     }

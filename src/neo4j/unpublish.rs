@@ -53,8 +53,8 @@ pub async fn to_unpublish(session: &Session) -> Result<Unpublishing> {
 
 /// Deletes all that is ours: nodes, relationships, constraints and indexes.
 ///
-/// Readers are told that there is no index from the first moment on. Broken off anywhere, the next call goes on, and so
-/// does a publish.
+/// Readers are told that there is no index from the first moment on. Broken off anywhere, the next call continues, and
+/// so does a publish.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub async fn to_unpublish(session: &Session) -> Result<Unpublishing> {
 ///
 /// # Cancel safety
 ///
-/// What was deleted stays deleted; called again, it goes on from there, after half a minute at most.
+/// What was deleted stays deleted; called again, it continues from there, after half a minute at most.
 pub async fn unpublish(session: &Session) -> Result<()> {
     let mut lease = Lease::take(session, Owner::of_process()).await?;
     lease.write(vec![Statement::new("delete the index", cypher!("retire/index"))]).await?;

@@ -44,9 +44,9 @@ pub struct AskOptions {
     /// The largest number of passages shown to a language model that writes the answer.
     pub passages_max: usize,
     /// The largest number of tokens of passages, rows and web results in one call, as the built-in embedder counts
-    /// them. What `layers` gathers beyond that is read in groups first, each of which becomes a note, as far as calls
-    /// suffice; the answer is written from the notes. Of web results, the last are left out. None: all of it in one
-    /// call, and in groups, or without results, only if the server refuses that as too long.
+    /// them. Rows of `layers` beyond that are read in groups first, each of which becomes a note, as far as calls
+    /// suffice; the answer is written from the notes. The last web results are left out. None: everything in one call,
+    /// and in groups, or without web results, only if the server refuses that as too long.
     pub prompt_tokens_max: Option<usize>,
     /// Who checks the citations of a language model's sentences: a rule, or the model in one more call. If the model
     /// gives no usable verdict, the rule decides, and a note in the ledger says why.
@@ -129,7 +129,7 @@ pub struct QueryEngine {
     pub(super) web: Option<Arc<dyn SearchTool>>,
 }
 
-/// What an engine reads from.
+/// The source of an engine.
 #[derive(Clone)]
 pub enum Source {
     /// A store that holds all of one version.
@@ -146,7 +146,7 @@ impl Source {
         }
     }
 
-    /// Returns the version that is current, as far as it is known without a question, with what its levels are.
+    /// Returns the current version, as far as it is known without a question, with its levels.
     pub(super) async fn with_levels(&self) -> Result<Arc<dyn GraphReader>> {
         match self {
             Self::Whole(reader) => Ok(Arc::clone(reader)),
@@ -154,7 +154,7 @@ impl Source {
         }
     }
 
-    /// Returns the version that is current, as far as it is known without a question.
+    /// Returns the current version, as far as it is known without a question.
     pub(super) async fn current(&self) -> Result<Arc<dyn GraphReader>> {
         match self {
             Self::Whole(reader) => Ok(Arc::clone(reader)),
@@ -229,7 +229,7 @@ impl QueryEngine {
         self.model.as_ref()
     }
 
-    /// Returns the name of who reranks, as a [`Calibration`](crate::domain::Calibration) has it, if anyone does.
+    /// Returns the name of the reranker, as in a [`Calibration`](crate::domain::Calibration), if there is one.
     #[must_use]
     pub fn reranker_name(&self, by: RerankedBy) -> Option<&str> {
         match by {
@@ -239,7 +239,7 @@ impl QueryEngine {
         }
     }
 
-    /// Returns whether passages are scored by a reranker behind a server, where some are reranked.
+    /// Returns whether reranked passages are scored by a server.
     pub(crate) fn has_server_reranker(&self) -> bool {
         self.reranker.as_ref().is_some_and(|reranker| reranker.calls(1) > 0)
     }
@@ -274,7 +274,7 @@ impl QueryEngine {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses what was read and nothing else.
+    /// Dropping the future only loses the query.
     pub async fn corpus(&self) -> Result<CorpusId> {
         let mut passages = match &self.source {
             Source::Whole(reader) => passage_ids(reader.as_ref()),
@@ -385,7 +385,7 @@ impl QueryEngine {
         self.answered(question, strategy, options, search, self.caller(true, search, ASK_TIME)).await
     }
 
-    /// Answers within `search`, which are the options with calls kept for what is written.
+    /// Answers with the options `search`, which reserve calls for the written answer.
     async fn answered(
         &self,
         question: &str,
@@ -416,14 +416,14 @@ impl QueryEngine {
         begun.stage().within(search.deadline, answered.instrument(span)).await
     }
 
-    /// Returns the model as one question asks it, where it is to be asked.
+    /// Returns the model for one question, if it is to be asked.
     fn caller(&self, is_asked: bool, options: &SearchOptions, time_share: f64) -> Option<Arc<Caller>> {
         let model = self.model.as_ref().filter(|_| is_asked)?;
         let count = Arc::new(CallCount::after(0, options.calls_max));
         Some(Arc::new(Caller::new(Arc::clone(model), count, until(options, time_share))))
     }
 
-    /// Returns how many calls are kept for what is written: none where nobody writes.
+    /// Returns how many calls are reserved for the written answer, if there is one.
     fn calls_after(&self, options: &AskOptions) -> u32 {
         if self.model.is_some() { options.calls_after() } else { 0 }
     }
@@ -454,7 +454,7 @@ impl QueryEngine {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses what was read and nothing else.
+    /// Dropping the future only loses the query.
     pub async fn names(&self, passages: &BTreeSet<PassageId>) -> Result<BTreeMap<PassageId, String>> {
         let name =
             |(passage, document): (PassageId, DocumentText)| (passage, document.title.unwrap_or(document.source_id));
@@ -471,7 +471,7 @@ impl QueryEngine {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses what was read and nothing else.
+    /// Dropping the future only loses the query.
     pub async fn documents(&self, passages: &BTreeSet<PassageId>) -> Result<Vec<(PassageId, DocumentText)>> {
         match &self.source {
             Source::Whole(reader) => documents(reader.as_ref(), passages),
@@ -479,8 +479,7 @@ impl QueryEngine {
         }
     }
 
-    /// Returns options with `layers` in the place of `auto` for a question about the whole of something, where the
-    /// index has communities to read.
+    /// Returns options with `layers` in place of `auto` for a question about the whole, if the index has communities.
     fn routed(&self, question: &str, options: &SearchOptions) -> SearchOptions {
         let is_open = options.strategy == StrategyKind::Auto && options.syntax == QuerySyntax::Question;
         let is_of_whole = || scope_of(question) != QuestionScope::Fact;
@@ -498,14 +497,14 @@ impl QueryEngine {
         }
     }
 
-    /// Returns the strategy that `auto` stands for where a question asks for a fact: `trail`.
+    /// Returns the strategy that `auto` stands for if a question asks for a fact: `trail`.
     #[must_use]
     pub fn resolved(&self, kind: StrategyKind) -> StrategyKind {
         if kind == StrategyKind::Auto { StrategyKind::Trail } else { kind }
     }
 }
 
-/// Returns an answer that quotes what a strategy finds.
+/// Returns an answer that quotes the passages found by a strategy.
 async fn extracted(session: &Session, strategy: &dyn Strategy, citations_max: usize) -> Result<Answer> {
     let found = strategy.find(session).await?;
     let (Quoted { sentences, guess }, note) = quoted(session, &found, citations_max).await?;

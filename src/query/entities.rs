@@ -32,9 +32,9 @@ pub fn folded_name(name: &str) -> String {
 pub struct EntityIndex<'a> {
     reader: &'a dyn GraphReader,
     resolution: PackedResolution,
-    /// Mentions by thing.
+    /// Mentions by entity.
     things: PackedGraph,
-    /// Merges by thing.
+    /// Merges by entity.
     merges: BTreeMap<EntityOrdinal, Vec<Merge>>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> EntityIndex<'a> {
         Self { reader, resolution, things, merges }
     }
 
-    /// Returns the first entities that are asked for, those in the most passages first, and how many there are.
+    /// Returns the first of the requested entities, those in the most passages first, and their total number.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl<'a> EntityIndex<'a> {
         Ok((list, count))
     }
 
-    /// Returns all that is known of the entities that a name stands for, those in the most passages first.
+    /// Returns the details of the entities that a name stands for, those in the most passages first.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl<'a> EntityIndex<'a> {
         Ok(EntitiesShown { version: self.reader.version(), entities })
     }
 
-    /// Returns every merge, and what was asked for.
+    /// Returns every merge, and the merges and splits by hand.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl<'a> EntityIndex<'a> {
         graph.entity(&folded(name)).ok_or_else(|| Error::Unknown { name: name.to_owned(), near: near(name, names()) })
     }
 
-    /// Returns whether an entity stands for something that is mentioned, or that a document is about.
+    /// Returns whether an entity is mentioned or is the subject of a document.
     fn is_thing(&self, entity: EntityOrdinal) -> bool {
         let things = self.things.view();
         !things.entity_mentions.of(entity).is_empty() || !things.entity_bearers.of(entity).is_empty()

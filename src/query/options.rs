@@ -30,12 +30,11 @@ pub enum StrategyKind {
     Hop,
     /// Question-guided propagation over names and shared entities.
     Trail,
-    /// `LevelRAG`: looks up sub-questions by searchers that refine their own queries, until that is enough.
+    /// `LevelRAG`: looks up sub-questions with searchers that refine their own queries, until the notes suffice.
     Level,
-    /// `DualRAG`: reasons about what is missing, looks up the entities that this is about, and keeps notes in an
-    /// outline.
+    /// `DualRAG`: reasons about what is missing, looks up the entities concerned, and keeps notes in an outline.
     Dual,
-    /// `HANRAG`: routes the question, looks up its parts side by side or step by step, and filters before it reads.
+    /// `HANRAG`: routes the question, looks up its parts concurrently or step by step, and filters before it reads.
     Noise,
     /// Personalised `PageRank` over passages and entities, as in `HippoRAG`.
     Rank,
@@ -80,7 +79,7 @@ impl StrategyKind {
         }
     }
 
-    /// Returns whether it asks a language model where there is one, without being told to.
+    /// Returns whether it uses a language model by itself, if there is one.
     #[must_use]
     pub const fn uses_model(self) -> bool {
         matches!(self, Self::Level | Self::Dual | Self::Noise)
@@ -121,7 +120,7 @@ pub enum Preset {
     Paper,
 }
 
-/// Where the walk of `hop` enters with the settings of the paper, which allow two readings.
+/// Where the walk of `hop` enters with the settings of the paper, which allow two interpretations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum PaperEntry {
@@ -309,9 +308,9 @@ pub struct SearchOptions {
     pub rerank: Option<usize>,
     /// How a search reads its query; an answer reads it as a question.
     pub syntax: QuerySyntax,
-    /// Who reranks, if anyone does.
+    /// The reranker, if any.
     pub reranked_by: RerankedBy,
-    /// What makes probabilities of the reranker's scores, from 0 to 1; without it, they are on a scale of its own.
+    /// Converts the reranker's scores to probabilities, from 0 to 1; without it, scores keep their own scale.
     pub calibration: Option<Arc<Calibration>>,
     /// The least probability of a passage that is returned, from 0 to 1; the best is returned in any case.
     pub relevance_min: Option<f32>,
@@ -329,8 +328,8 @@ pub struct SearchOptions {
     /// and calls answered from kept replies; no limit by default. `auto` decides how to use them, and without a number
     /// calls no model.
     pub calls_max: Option<u32>,
-    /// The largest number of web searches for one question by `level`, if somebody searches it, including those that
-    /// fail; each sub-question is searched for once, so that there are never more than 8.
+    /// The largest number of web searches for one question by `level`, if there is a web search, including those that
+    /// fail; each sub-question is searched for once, so there are never more than 8.
     pub web_searches_max: u32,
     /// What `layers` gathers, and how much of it.
     pub layers: LayersOptions,
@@ -338,7 +337,7 @@ pub struct SearchOptions {
     pub weights: Option<Arc<WeightSet>>,
     /// What ranks the best passages of `trail`; by default, boosted trees if the weights have any.
     pub trail_ranker: Option<TrailRanker>,
-    /// The part of `noise` that is left out, to measure what it is worth; by default, none is.
+    /// The part of `noise` that is left out, to measure its contribution; by default, none.
     pub noise_without: Option<NoisePart>,
     /// The time for an answer, including waiting; after it, [`Error::Deadline`]. No limit by default. It needs a
     /// runtime with time enabled. A computation on its own thread is not interrupted; its result is dropped.
@@ -358,7 +357,7 @@ pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
 /// Why scores are none of a reranker, as an error says it.
 pub(crate) const JOINED: &str = "hits of several lists are joined by their places, and have no score of the reranker; \
      choose a strategy that no language model leads, without `--decompose`";
-/// What a deadline must be, as an error says it.
+/// The allowed deadlines, for an error.
 const DEADLINE_BOUNDS: &str = "it is a number of seconds, more than 0, 86400 at most";
 
 impl Default for SearchOptions {
@@ -463,7 +462,7 @@ impl SearchOptions {
 }
 
 impl SearchOptions {
-    /// Checks that relevance is asked for where there is any.
+    /// Checks that a minimum relevance comes with a calibration.
     fn check_relevance(&self) -> Result<()> {
         let refused =
             |value: String, reason: &str| Err(Error::Option { option: "relevance", value, reason: reason.to_owned() });
@@ -488,8 +487,8 @@ impl SearchOptions {
         self.decompose.is_some() || self.strategy.uses_model() || is_led
     }
 
-    /// Checks that the strategy has what is left out of it, and that nothing is asked of a language model that it
-    /// decides by itself.
+    /// Checks that the strategy has the part to leave out, and that no option requests what the strategy decides by
+    /// itself.
     fn check_strategy(&self) -> Result<()> {
         if let Some(part) = self.noise_without.filter(|_| self.strategy != StrategyKind::Noise) {
             return Err(Error::Option {

@@ -12,13 +12,13 @@ use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, Sente
 use crate::store::{GraphReader, sentence};
 use crate::text::folded_names;
 
-/// Entities of a topic at least: fewer are no topic.
+/// Minimum entities of a topic.
 pub(super) const ENTITIES_MIN: usize = 3;
-/// Words of a name that is looked for in what topics are to be about.
+/// Maximum words of a name in the text that topics are to be about.
 const NAME_WORDS_MAX: usize = 12;
 
-/// Returns the topics of an index, the largest first, those that are part of another behind it: its communities of at
-/// least three entities, with what was found of each when the index was made.
+/// Returns the topics of an index, the largest first, parts after their parent: its communities of at least three
+/// entities, with the findings about each from when the index was made.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ fn of_names_in(text: &str, reader: &dyn GraphReader, hierarchy: Hierarchy<'_>) -
     hierarchy.communities().filter(has_one).collect()
 }
 
-/// Topics on their way into a list.
+/// Topics being collected in a list.
 struct Listing<'a> {
     reader: &'a dyn GraphReader,
     hierarchy: Hierarchy<'a>,
@@ -114,13 +114,12 @@ impl Listing<'_> {
     }
 }
 
-/// Returns what a community is called: by the model that wrote a report about it, or else by rule.
+/// Returns the title of a community: that of a model's report, or else a rule's.
 pub(super) fn title<'a>(reader: &'a dyn GraphReader, hierarchy: Hierarchy<'a>, community: CommunityOrdinal) -> &'a str {
     report(reader, community).map_or_else(|| hierarchy.title(community), |it| it.1.title)
 }
 
-/// Returns the sentences behind what is said of a community: those that a report cites, or else those that a rule
-/// chose.
+/// Returns the sentences behind the text about a community: those that a report cites, or else those that a rule chose.
 pub(super) fn behind(
     reader: &dyn GraphReader,
     hierarchy: Hierarchy<'_>,
@@ -132,8 +131,8 @@ pub(super) fn behind(
     descriptions.findings(report).flat_map(|it| it.1).copied().collect()
 }
 
-/// Returns what a model says of a community, if it wrote a report. `quote` returns the sentences that may be cited;
-/// what another one says is left out.
+/// Returns a model's report about a community, if there is one. `quote` returns the sentences that may be cited;
+/// findings of others are left out.
 ///
 /// # Errors
 ///
@@ -157,8 +156,8 @@ pub(super) fn written(
     }))
 }
 
-/// Returns what a summary entity is called, and what a model says that it stands for; what cites a sentence that
-/// `quote` does not give is left out.
+/// Returns the name of a summary entity, and a model's summary of it; texts citing a sentence that `quote` does not
+/// return are left out.
 ///
 /// # Errors
 ///

@@ -39,12 +39,12 @@ impl CallLog {
         })
     }
 
-    /// Returns an endpoint with its key, unless nobody is asked.
+    /// Returns an endpoint with its key, unless no server is called.
     pub(super) fn with_key(&self, endpoint: Endpoint, settings: &LanguageModel) -> Result<Endpoint> {
         if self.is_replayed() { Ok(endpoint) } else { super::endpoint::with_key(endpoint, settings) }
     }
 
-    /// Returns whether nobody is asked.
+    /// Returns whether no server is called.
     pub(super) const fn is_replayed(&self) -> bool {
         matches!(self, Self::Replayed(_))
     }

@@ -73,7 +73,7 @@ impl Setup {
     pub async fn open_to_fill(&self, path: &Path, options: &FillOptions) -> Result<(Workspace, Performers)> {
         let found = match self.workspace(path) {
             Ok(workspace) => Some(workspace),
-            // Records that are gone are made anew; records that are damaged are refused below, as they were here.
+            // Records that are gone are rebuilt; records that are damaged are refused below, as they were here.
             Err(Error::NoIndex { .. } | Error::Corrupt { .. }) if options.other_embedder == OtherEmbedder::Refuse => {
                 None
             }

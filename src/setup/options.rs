@@ -24,7 +24,7 @@ pub struct ModelOptions {
 pub struct RecordingFiles {
     /// The file to write calls down in.
     pub record: Option<PathBuf>,
-    /// The file to take them from; nobody is asked then.
+    /// The file to take them from; no server is called then.
     pub replay: Option<PathBuf>,
 }
 

@@ -17,7 +17,7 @@ pub const PARTS_MAX: usize = 6;
 /// Characters of a part at most.
 const PART_CHARS_MAX: usize = 500;
 
-/// A question to be taken apart.
+/// A question to be split.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecomposeTask {
     /// The question.

@@ -69,7 +69,7 @@ pub struct Performed<T> {
 }
 
 impl<T> Performed<T> {
-    /// Makes of an error about the model one that a skill goes on without, where `is_tolerated` says so.
+    /// Makes of an error about the model one that a skill continues without, where `is_tolerated` says so.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl<T> Performed<T> {
     }
 }
 
-/// Why a skill goes on without a model.
+/// Why a skill continues without a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Degradation {
     /// There was no reply, or none that is whole.
@@ -115,7 +115,7 @@ pub struct PerformOptions {
 /// What becomes of a kept reply that cannot be used: it was used once, by whoever paid for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeptUnusable {
-    /// The model is asked anew, and its new reply is kept in the place of the old one.
+    /// The model is asked again, and its new reply is kept in the place of the old one.
     #[default]
     AskedAnew,
     /// It stays, and is of no use once more.
@@ -215,7 +215,7 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Returns what a reply to a request says; one that is kept and cannot be used is asked for anew.
+    /// Returns what a reply to a request says; one that is kept and cannot be used is asked for again.
     async fn make<S: Skill>(
         &mut self,
         input: &S::Input,

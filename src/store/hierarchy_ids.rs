@@ -45,7 +45,7 @@ pub(crate) fn summary_ids(graph: &PassageGraph<'_>, hierarchy: &Hierarchy<'_>) -
     ids
 }
 
-/// Returns what an id is made of: a level, and what is there in any order.
+/// Returns the input of an id: a level, and its members in any order.
 fn parts<'a>(level: &'a [u8], mut members: Vec<&'a [u8]>) -> Vec<&'a [u8]> {
     members.sort_unstable();
     members.insert(0, level);

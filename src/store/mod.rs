@@ -39,7 +39,7 @@ pub enum TextField {
     Sentence,
 }
 
-/// What has a vector.
+/// Elements with vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VectorField {
     /// A passage.
@@ -50,7 +50,7 @@ pub enum VectorField {
     Incoming,
 }
 
-/// What is shown of a passage.
+/// The texts shown of a passage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PassageText {
     /// Identity of the passage.
@@ -59,9 +59,9 @@ pub struct PassageText {
     pub span: Span,
     /// The headings above it.
     pub section: Option<String>,
-    /// The page of its document's file on which it begins, where that has pages.
+    /// The page of its document's file on which it begins, if that has pages.
     pub page: Option<u32>,
-    /// The line of its document's file on which it begins, where that has lines.
+    /// The line of its document's file on which it begins, if that has lines.
     pub line: Option<u32>,
     /// The column in that line, where the text has the lines of the file.
     pub column: Option<u32>,
@@ -71,7 +71,7 @@ pub struct PassageText {
     pub sentences: Vec<Span>,
 }
 
-/// What is shown of a document.
+/// The texts shown of a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DocumentText {
     /// Identity of the document.
@@ -80,19 +80,19 @@ pub struct DocumentText {
     pub source_id: String,
     /// Its title.
     pub title: Option<String>,
-    /// Where it came from.
+    /// Its source.
     pub uri: String,
     /// Its media type.
     pub media_type: String,
-    /// What else its source says of it.
+    /// Other metadata from its source.
     pub metadata: Metadata,
-    /// The document that it is nearly equal to, if there is one before it: the same for all that are equal to that.
+    /// The first document that it is a near-duplicate of, if any: the same for all of its duplicates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<DocumentId>,
 }
 
 impl DocumentText {
-    /// Returns what it is called: its title, or else the id that its source gives it.
+    /// Returns its name: its title, or else the id from its source.
     #[must_use]
     pub fn caption(&self) -> &str {
         self.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&self.source_id)
@@ -113,17 +113,17 @@ pub trait GraphReader: Send + Sync {
     /// Returns the structure.
     fn graph(&self) -> PassageGraph<'_>;
 
-    /// Returns the hierarchy over its entities, where it is at hand.
+    /// Returns the hierarchy over its entities, if at hand.
     fn hierarchy(&self) -> Option<Hierarchy<'_>> {
         None
     }
 
-    /// Returns what a model says of its entities and relations, where one was asked and that is at hand.
+    /// Returns a model's descriptions of its entities and relations, if there are any at hand.
     fn descriptions(&self) -> Option<Descriptions<'_>> {
         None
     }
 
-    /// Returns what its names stand for, where it is at hand; where it is not, each is an entity of its own.
+    /// Returns the entities of its names, if at hand; if not, each name is a separate entity.
     fn resolution(&self) -> Option<Resolution<'_>> {
         None
     }
@@ -180,13 +180,13 @@ pub trait GraphReader: Send + Sync {
         true
     }
 
-    /// Returns whether what is shown of a passage is at hand.
+    /// Returns whether the texts of a passage are at hand.
     fn has(&self, #[expect(unused_variables, reason = "named for the docs")] passage: PassageOrdinal) -> bool {
         true
     }
 
-    /// Returns an excerpt of the same version, numbered alike, that has the texts and vectors of these passages too;
-    /// none where it would be the same. Called where waiting holds up no other task.
+    /// Returns an excerpt of the same version, with the same numbers, that also has the texts and vectors of these
+    /// passages; none if it would be the same. Called where waiting blocks no other task.
     ///
     /// # Errors
     ///
@@ -198,8 +198,8 @@ pub trait GraphReader: Send + Sync {
         Ok(None)
     }
 
-    /// Makes ready what is shown of `passages`, all in one answer where a store has to ask for it. Called where waiting
-    /// holds up no other task.
+    /// Fetches the texts of `passages`, in one reply if the store is a server. Called where waiting blocks no other
+    /// task.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ pub trait GraphReader: Send + Sync {
         Ok(())
     }
 
-    /// Returns what is shown of a passage.
+    /// Returns the texts shown of a passage.
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ pub trait GraphReader: Send + Sync {
     /// Returns the identity of a passage.
     fn passage_id(&self, passage: PassageOrdinal) -> PassageId;
 
-    /// Returns what is shown of a document.
+    /// Returns the texts shown of a document.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ pub fn passage_ids(reader: &dyn GraphReader) -> Vec<PassageId> {
     reader.graph().passages().map(|passage| reader.passage_id(passage)).collect()
 }
 
-/// Returns the documents of passages, as far as they are there. Complexity: a pass over the ids of all passages.
+/// Returns the documents of those passages that exist. Complexity: a pass over the ids of all passages.
 ///
 /// # Errors
 ///
@@ -254,7 +254,7 @@ pub fn documents(reader: &dyn GraphReader, passages: &BTreeSet<PassageId>) -> Re
     asked.map(|(document, id)| Ok((id, reader.document(document)?))).collect()
 }
 
-/// Returns the passage of a sentence, and the sentence as a span in its text; no span where the passage has no such
+/// Returns the passage of a sentence, and the sentence as a span in its text; no span if the passage has no such
 /// sentence.
 ///
 /// # Errors
@@ -274,10 +274,10 @@ pub(crate) fn mean(counts: &[u32]) -> f32 {
     counts.iter().map(|count| u64::from(*count)).sum::<u64>() as f32 / counts.len().max(1) as f32
 }
 
-/// Along what a strategy walks.
+/// The edges that a strategy walks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Follow {
-    /// Nothing: what is found by itself is all.
+    /// None: passages are only found by themselves.
     Nothing,
     /// Question edges.
     Questions,
@@ -285,18 +285,18 @@ pub enum Follow {
     Names,
 }
 
-/// What a strategy reads of all of a version, beside the passages of an excerpt.
+/// Structures of the whole version that a strategy reads, besides the passages of an excerpt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OfAll {
     /// Nothing.
     Nothing,
     /// Which passages share names.
     Names,
-    /// That, the hierarchy over the entities, and what names stand for.
+    /// That, the hierarchy over the entities, and the entities of names.
     Levels,
 }
 
-/// What a question says to a structure.
+/// The parts of a question that a structure recognizes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recognized {
     /// Its keywords, whether or not the structure has them.
@@ -314,12 +314,12 @@ pub struct Scan {
     pub literal: String,
 }
 
-/// What a question needs of a store that has to be asked.
+/// What a question needs from a store that is queried.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
     /// Its folded words, without stop words.
     pub words: &'a [String],
-    /// The keywords by which it enters passages, in the place of its words.
+    /// The keywords by which it enters passages, instead of its words.
     pub keywords: Option<&'a KeywordQuery>,
     /// Its vector; empty without an embedder.
     pub vector: &'a [f32],
@@ -331,18 +331,18 @@ pub struct Wanted<'a> {
     pub filter: Option<&'a (dyn Fn(&DocumentText) -> bool + Sync)>,
     /// Whether it enters by question edges too.
     pub by_edges: bool,
-    /// Along what it is followed. Without question edges here or above, no in-coming question is compared, and none has
-    /// a vector.
+    /// The edges along which it is followed. Without question edges here or above, no in-coming question is compared,
+    /// and none has a vector.
     pub follow: Follow,
-    /// What is read of all of the version.
+    /// Structures read of the whole version.
     pub of_all: OfAll,
     /// What all texts are searched for. The excerpt then is the passages with most matches, as many as are asked for.
     pub scan: Option<&'a Scan>,
-    /// Passages that are asked for.
+    /// Number of passages requested.
     pub top_k: usize,
 }
 
-/// What a store returns when it has been asked.
+/// The reply of a store.
 pub type Asking<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// A store to come.
@@ -351,11 +351,11 @@ pub type Excerpting<'a> = Asking<'a, Arc<dyn GraphReader>>;
 /// A store that has to be asked: it brings for each question an excerpt with the texts, vectors and structure that the
 /// question needs.
 pub trait GraphSource: Send + Sync {
-    /// Returns what is known of the version that was read last: its numbers, and its structure where that is kept. Its
-    /// passages have no text, its vectors are empty.
+    /// Returns the version that was read last: its numbers, and its structure if it is kept. Its passages have no text,
+    /// its vectors are empty.
     fn reader(&self) -> Arc<dyn GraphReader>;
 
-    /// Returns what is known of the version that is current now.
+    /// Returns the current version, without texts.
     ///
     /// # Errors
     ///
@@ -363,11 +363,11 @@ pub trait GraphSource: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses what was read and nothing else.
+    /// Dropping the future only loses the query.
     fn refresh(&self) -> Excerpting<'_>;
 
-    /// Returns what is known of the version that is current now, with the hierarchy over its entities and what names
-    /// stand for, where it has them.
+    /// Returns the current version, without texts, with the hierarchy over its entities and the entities of names, if
+    /// it has them.
     ///
     /// # Errors
     ///
@@ -389,11 +389,11 @@ pub trait GraphSource: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses what was read and nothing else.
+    /// Dropping the future only loses the query.
     fn excerpt<'a>(&'a self, version: IndexVersion, wanted: Wanted<'a>) -> Excerpting<'a>;
 
-    /// Returns the shortest paths between two nodes, where the store itself looks for them; none where that is left to
-    /// whoever has its structure.
+    /// Returns the shortest paths between two nodes, if the store itself finds them; none if the caller must use its
+    /// structure.
     fn paths<'a>(
         &'a self,
         #[expect(unused_variables, reason = "named for the docs")] ends: [&'a PathEnd; 2],
@@ -410,10 +410,10 @@ pub trait GraphSource: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses what was read and nothing else.
+    /// Dropping the future only loses the query.
     fn passages(&self) -> Asking<'_, Vec<PassageId>>;
 
-    /// Returns the documents of passages, as far as they are there.
+    /// Returns the documents of those passages that exist.
     ///
     /// # Errors
     ///
@@ -421,6 +421,6 @@ pub trait GraphSource: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses what was read and nothing else.
+    /// Dropping the future only loses the query.
     fn documents<'a>(&'a self, passages: &'a BTreeSet<PassageId>) -> Asking<'a, Vec<(PassageId, DocumentText)>>;
 }

@@ -19,7 +19,7 @@ pub trait ReplyStore: Send + Sync {
     /// If the store cannot be written.
     fn put(&self, key: &[u8; 32], reply: &str) -> Result<()>;
 
-    /// Keeps a reply in the place of the one that is kept, if one is.
+    /// Keeps a reply, replacing an earlier one.
     ///
     /// # Errors
     ///

@@ -5,11 +5,11 @@ use crate::error::Result;
 use crate::graph::ordinal::EntityOrdinal;
 use crate::text::{as_written, is_linking_word};
 
-/// Bearers of a name, and mentions of it, that are looked at for how it is written.
+/// Bearers of a name, and mentions of it, that are checked for its spelling.
 const LOOKED_AT_MAX: usize = 3;
 
-/// Returns how an entity is written: in the title of a document that bears its name, or else where it is mentioned
-/// first in a text at hand. Where none has it, its words are capitalized: a database brings few texts for a question.
+/// Returns the spelling of an entity: in the title of a document with its name, or else in its first mention in a text
+/// at hand. Without either, its words are capitalized, since a database provides few texts for a question.
 ///
 /// # Errors
 ///

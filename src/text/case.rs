@@ -144,7 +144,7 @@ pub(crate) fn is_among(words: &FxHashSet<u64>, word: &str) -> bool {
     words.contains(&hash(word))
 }
 
-/// Returns whether a sentence goes on over the gap between two words.
+/// Returns whether a sentence continues over the gap between two words.
 fn goes_on(gap: &str) -> bool {
     !gap.contains(['.', '!', '?', ':', ';', '\n', '"', '“', '‘', '*', '|', '#', '`', '=', '>', '/', '_'])
 }

@@ -17,7 +17,7 @@ const WORD_CHARS_MAX: usize = 100;
 pub(crate) struct WordPiece<'v> {
     /// Pieces that begin a word.
     first: FxHashMap<&'v str, u32>,
-    /// Pieces that go on with one, without their `##`.
+    /// Pieces that continue with one, without their `##`.
     inner: FxHashMap<&'v str, u32>,
     /// Bytes of the longest piece.
     piece_bytes_max: usize,

@@ -18,7 +18,7 @@ pub(crate) struct Run {
 const JOINING: &[&str] = &["and", "in", "at", "to", "for", "on", "a", "an"];
 /// Short forms before which a full stop does not end a run, beside words of one or two letters.
 const TITLES: &[&str] = &["Jr", "Sr", "St", "Dr", "Mr", "Mrs"];
-/// Bytes of a line at least that goes on in the next.
+/// Bytes of a line at least that continues in the next.
 const WRAPPED_BYTES_MIN: usize = 45;
 /// Characters of a name of one word at least.
 const SINGLE_CHARS_MIN: usize = 3;

@@ -57,7 +57,7 @@ fn end_of_sentence(text: &str, start: usize) -> usize {
 }
 
 enum Ending {
-    /// The sentence goes on; look on from here.
+    /// The sentence continues; look on from here.
     GoOn(usize),
     /// The sentence ends here.
     At(usize),

@@ -69,7 +69,7 @@ impl IndexCheck {
     #[must_use]
     pub fn error(&self, path: &Path) -> Error {
         let offended: Vec<&str> = self.checks.iter().filter(|it| it.offenders > 0).map(|it| it.check).collect();
-        // What is derived is made anew from the records, and replies are not needed, which decides what there is to do.
+        // What is derived is rebuilt from the records, and replies are not needed, which decides what there is to do.
         let path = match &offended[..] {
             [KEPT_REPLIES] => path.join(REPLIES),
             offended if offended.iter().all(|check| DERIVED.contains(check)) => path.to_owned(),

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::files;
 
 /// What `SQLite` adds to the name of a database for the files beside it; the database itself goes last, so that one
-/// whose removal was broken off is never without its log.
+/// whose removal was interrupted is never without its log.
 const COMPANIONS: [&str; 4] = ["-journal", "-wal", "-shm", ""];
 /// What is added to the name of a database while it is made.
 const UNFINISHED: &str = "-new";
@@ -19,9 +19,9 @@ pub(super) fn is_file_of(name: &str, database: &str) -> bool {
 }
 
 /// Checks that what lies where the database and its companions are kept are files, and no links; and that there is no
-/// journal beside it. Our databases have a log, and make no journal. One that lies there was put there, or is of a copy
-/// that was taken apart: `SQLite` would play it back at once, cut and fill the database by it, and remove what it
-/// names.
+/// journal beside it. Our databases have a log, and make no journal. One that is there was planted, or belongs to an
+/// incomplete copy: `SQLite` would replay it at once, truncate and fill the database with it, and remove the files that
+/// it names.
 pub(super) fn expect_files(database: &Path) -> Result<()> {
     companions(database).try_for_each(|path| files::expect_file(&path).map(drop))?;
     let journal = with_suffix(database, "-journal");

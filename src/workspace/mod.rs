@@ -178,7 +178,7 @@ pub struct Status {
     pub entities: WrittenCounts,
     /// Passages for which it gave nothing usable, and why.
     pub unextracted: Vec<Skip>,
-    /// Entities of which a language model was asked to put together what passages say.
+    /// Entities of which a language model was asked to combine what passages say.
     pub descriptions: WrittenCounts,
     /// Entities for which it gave nothing usable, and why.
     pub undescribed: Vec<Skip>,
@@ -192,7 +192,7 @@ pub struct Status {
     pub unreported: Vec<Skip>,
     /// What was spent on models to make the index, by model.
     pub spending: Vec<(String, Spent)>,
-    /// Whether the version is of a part of the documents, made on the way of a first run that goes on or was stopped.
+    /// Whether the version is of a part of the documents, made on the way of a first run that continues or was stopped.
     pub is_partial: bool,
     /// Whether documents were added, changed or removed since the version was made, or it is of a part of them.
     pub is_changed: bool,

@@ -27,7 +27,7 @@ const SEAL: &str = "INSERT OR REPLACE INTO digests (number, digest) VALUES (?1, 
 const WHOLE: &str = "SELECT r.key, r.reply, d.digest FROM replies r LEFT JOIN digests d ON d.number = r.number";
 /// The same of a file without digests.
 const UNSEALED: &str = "SELECT r.key, r.reply, NULL FROM replies r";
-/// The same of a file whose making was broken off: it has no tables.
+/// The same of a file whose making was interrupted: it has no tables.
 const UNMADE: &str = "SELECT r.key, r.reply, NULL FROM (SELECT NULL AS number, NULL AS key, NULL AS reply LIMIT 0) r";
 /// Forgets the oldest beyond a number.
 const FORGET_OLDEST: &str = "DELETE FROM replies WHERE number <= (SELECT max(number) FROM replies) - ?1";

@@ -112,7 +112,7 @@ impl VersionFiles {
             }
             Ok((due.path.clone(), Arc::new(file)))
         };
-        // Side by side, and the first that fails in their order is told of.
+        // Side by side, and the first that fails in their order is reported.
         let files = row
             .files
             .par_iter()

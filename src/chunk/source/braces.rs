@@ -20,7 +20,8 @@ pub(super) struct Code<'a> {
     pub(super) language: Language,
 }
 
-/// Returns, for each opening bracket, the token that closes it, and 0 for all else. What is not closed stands alone.
+/// Returns, for each opening bracket, the token that closes it, and 0 for everything else. What is not closed stands
+/// alone.
 fn partners(tokens: &[Token]) -> Vec<u32> {
     let mut partners = vec![0; tokens.len()];
     let mut open: Vec<(usize, u8)> = Vec::new();

@@ -14,7 +14,7 @@ struct Line<'a> {
     is_beside: bool,
 }
 
-/// A definition that goes on.
+/// A definition that continues.
 struct Open {
     start: usize,
     /// Where its last line of code ended.
@@ -60,7 +60,7 @@ pub(super) fn definitions(text: &str, tokens: &[Token], language: Language) -> V
     found
 }
 
-/// Ends the definitions that do not go on with `line`.
+/// Ends the definitions that do not continue with `line`.
 fn close(open: &mut Vec<Open>, line: &Line<'_>, language: Language, found: &mut Vec<Definition>) {
     while let Some(mut last) = open.pop_if(|it| line.indent <= it.indent) {
         if last.indent == line.indent && goes_on(line.text, language) {
@@ -159,7 +159,7 @@ fn lines<'a>(text: &'a str, tokens: &[Token], language: Language) -> Vec<Line<'a
     let mut at = 0;
     let mut token = 0;
     let mut depth = 0_u32;
-    // Where the last token that was passed ends: a line that begins before is inside of it.
+    // Where the last token that was passed ends: a line that begins before is inside it.
     let mut covered = 0;
     let mut is_beside = false;
     for line in text.split_inclusive('\n') {
@@ -183,7 +183,7 @@ fn lines<'a>(text: &'a str, tokens: &[Token], language: Language) -> Vec<Line<'a
             token += 1;
         }
         if is_inside {
-            // What goes on is part of the line that it began on.
+            // What continues is part of the line that it began on.
             if let Some(last) = lines.last_mut().filter(|it: &&mut Line<'_>| !it.is_comment) {
                 last.end = start + said.len();
             }
@@ -199,7 +199,7 @@ fn lines<'a>(text: &'a str, tokens: &[Token], language: Language) -> Vec<Line<'a
     lines
 }
 
-/// Returns whether the line before `start` says that it goes on.
+/// Returns whether the line before `start` says that it continues.
 fn continues(text: &str, start: usize) -> bool {
     let before = text.get(..start).unwrap_or_default();
     before.strip_suffix('\n').is_some_and(|it| it.trim_end_matches('\r').ends_with('\\'))

@@ -67,7 +67,7 @@ fn definitions(text: &str, language: Language) -> (Vec<Token>, Vec<Definition>) 
     (tokens, definitions)
 }
 
-/// Sections as they are put together.
+/// Sections as they are combined.
 struct Outline<'a> {
     text: &'a str,
     tokens: &'a [Token],

@@ -67,7 +67,7 @@ impl Statement {
         it
     }
 
-    /// Reads a token; returns where to go on, or that the statement ends.
+    /// Reads a token; returns where to continue, or that the statement ends.
     fn take(&mut self, code: &Code<'_>, at: usize) -> Step {
         let Some(token) = code.token(at) else { return Step::End(at) };
         match token.kind {

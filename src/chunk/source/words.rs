@@ -44,7 +44,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "requires",
     "_Alignas",
 ];
-/// Words behind which a statement goes on, on the next line.
+/// Words behind which a statement continues, on the next line.
 pub(super) const GOES_ON: &[&str] =
     &["extends", "implements", "where", "throws", "by", "in", "with", "else", "catch", "finally", "async"];
 

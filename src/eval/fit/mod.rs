@@ -23,7 +23,7 @@ use crate::query::{QueryEngine, SearchOptions, TrailRanker, shipped_weights};
 use groups::{Documents, Example, each, each_waiting};
 use listwise::{Bounds, FEATURES, Group, PASSAGE_FEATURES, Weights};
 
-/// Bytes of evidence that are kept while weights are fitted; beyond, it is gathered anew for each pass.
+/// Bytes of evidence that are kept while weights are fitted; beyond, it is gathered again for each pass.
 const KEPT_BYTES_MAX: u64 = 1 << 30;
 
 /// An index with questions about it.
@@ -46,7 +46,7 @@ pub struct FitOptions {
     pub leave_one_out: bool,
     /// The rounds of a walk after which edges are learned from.
     pub rounds: Vec<u32>,
-    /// How often the best edges are looked up anew.
+    /// How often the best edges are looked up again.
     pub alternations: u32,
     /// How much large weights cost.
     pub l2: f64,

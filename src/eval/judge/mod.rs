@@ -19,9 +19,9 @@ use crate::llm::ChatModel;
 use crate::skill::{Better, Criterion, Degradation, Performed, PreferSkill, PreferTask, Preference, perform};
 
 /// Lets `model` compare the answers of a contest, each pair in both orders, as far as `file` has no verdict of it yet,
-/// and returns what all verdicts say. Equal answers are a tie that nobody is asked about. A verdict that the model does
-/// not give is counted with its reason, and asked for again by the next run; what ends the calls, such as the budget,
-/// ends the run.
+/// and returns what all verdicts say. Equal answers are a tie, without a call. A verdict that the model
+/// does not give is counted with its reason, and asked for again by the next run; what ends the calls, such as the
+/// budget, ends the run.
 ///
 /// # Errors
 ///

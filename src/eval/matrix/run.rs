@@ -94,7 +94,7 @@ struct Asked {
 ///
 /// # Errors
 ///
-/// The first error of the engine; [`Error::Option`] where the index went on to another version meanwhile.
+/// The first error of the engine; [`Error::Option`] where the index continued to another version meanwhile.
 ///
 /// # Cancel safety
 ///

@@ -4,16 +4,16 @@ use super::PackedDescriptions;
 use crate::graph::ordinal::{SentenceOrdinal, SummaryOrdinal};
 use crate::graph::packed::back_to_back;
 
-/// What a model says that the members of a summary entity have in common, under one aspect.
+/// A model's summary of one aspect that the members of a summary entity have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackedAspect {
     /// The summary entity.
     pub summary: SummaryOrdinal,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Its type; empty where it has none.
+    /// Its type; empty if it has none.
     pub kind: String,
-    /// What is said of it.
+    /// Its text.
     pub description: String,
     /// The sentences that say so.
     pub sentences: Vec<SentenceOrdinal>,

@@ -17,19 +17,19 @@ use crate::graph::relations::{related_entities, relations_by_rule};
 use crate::graph::resolution::EntityGraph;
 use crate::text::{model_tokens, terms};
 
-/// Tokens of what is said of an entity or a relation at most: a model may put together what is longer.
+/// Maximum tokens of the descriptions of an entity or a relation: a model may merge longer ones.
 pub const DESCRIPTION_TOKENS_MAX: u64 = 500;
-/// Tokens of what is said of an entity that a model is shown to put it together.
+/// Maximum tokens of the descriptions of an entity that a model is shown for merging.
 const SHOWN_TOKENS_MAX: u64 = 4_000;
-/// Passages whose words about one entity or relation are looked at.
+/// Passages whose descriptions of one entity or relation are used.
 const SAID_MAX: usize = 64;
 
-/// Returns what a model says of the entities and relations of a graph and the hierarchy over it, which were made of
-/// `documents`; `mentions` says who found each mention. Nothing where no model found anything.
+/// Returns a model's descriptions of the entities and relations of a graph, built from `documents`, and of the
+/// hierarchy over it; `mentions` says who found each mention. None if no model found anything.
 ///
 /// # Errors
 ///
-/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was asked for.
+/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was requested.
 pub fn pack_descriptions(
     graph: &EntityGraph<'_>,
     hierarchy: &Hierarchy<'_>,
@@ -51,7 +51,7 @@ fn pack_entities(graph: &EntityGraph<'_>, extracted: &Extracted<'_>, packed: &mu
     let names = &graph.names;
     let count = names.entity_name_ends.len();
     packed.entity_origin = vec![0; count];
-    // What found a name found what it stands for.
+    // Whoever found a name found its entity.
     for passage in names.passages() {
         for mention in names.passage_mentions.of(passage) {
             let (name, bits) = (names.mention_entity[mention], packed.mention_origin[mention.index()]);
@@ -66,7 +66,7 @@ fn pack_entities(graph: &EntityGraph<'_>, extracted: &Extracted<'_>, packed: &mu
     }
     let mut said: Vec<(EntityOrdinal, Option<&str>, &str)> = Vec::new();
     said.extend(extracted.entities.iter().map(|(at, it)| (*at, it.kind.as_deref(), it.description.as_str())));
-    // Stable: what is said of one entity stays in the order of passages.
+    // Stable: descriptions of one entity stay in the order of passages.
     said.sort_by_key(|it| it.0);
     let types: BTreeSet<&str> = said.iter().filter_map(|it| it.1).collect();
     let types: Vec<&str> = types.into_iter().collect();
@@ -82,8 +82,8 @@ fn pack_entities(graph: &EntityGraph<'_>, extracted: &Extracted<'_>, packed: &mu
     (packed.entity_description_ends, packed.entity_descriptions) = back_to_back(&descriptions);
 }
 
-/// Returns the entities of which passages say more than fits into [`DESCRIPTION_TOKENS_MAX`], each with what they say,
-/// as far as a model is to be shown.
+/// Returns the entities whose descriptions do not fit into [`DESCRIPTION_TOKENS_MAX`], each with the descriptions to
+/// show to a model.
 #[must_use]
 pub fn long_descriptions<'d>(
     graph: &EntityGraph<'_>,
@@ -91,7 +91,7 @@ pub fn long_descriptions<'d>(
 ) -> Vec<(EntityOrdinal, Vec<&'d str>)> {
     let mut said: Vec<(EntityOrdinal, &str)> = Vec::new();
     said.extend(Extracted::of(graph, documents).entities.iter().map(|(at, it)| (*at, it.description.as_str())));
-    // Stable: what is said of one entity stays in the order of passages.
+    // Stable: descriptions of one entity stay in the order of passages.
     said.sort_by_key(|it| it.0);
     let of_one = |all: &[(EntityOrdinal, &'d str)]| {
         let (entity, all) = (all[0].0, all.iter().map(|it| it.1));
@@ -181,13 +181,13 @@ fn usual<'a>(said: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     counts.into_iter().min_by_key(|(kind, count)| (Reverse(*count), *kind)).map(|it| it.0)
 }
 
-/// Returns what is said, one after the other, without what says nothing new, as far as it fits into
+/// Returns the descriptions one after the other, without those that say nothing new, as many as fit into
 /// [`DESCRIPTION_TOKENS_MAX`].
 fn merged<'a>(said: impl Iterator<Item = &'a str>) -> String {
     put_together(said).0
 }
 
-/// Returns what is said as [`merged`] does, and whether anything new did not fit.
+/// Returns the same as [`merged`], and whether any new description did not fit.
 fn put_together<'a>(said: impl Iterator<Item = &'a str>) -> (String, bool) {
     let (mut all, mut known, mut tokens, mut is_cut) = (String::new(), FxHashSet::default(), 0, false);
     for part in said.filter(|part| !part.is_empty()).take(SAID_MAX) {

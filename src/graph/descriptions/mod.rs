@@ -43,17 +43,17 @@ arrays! {
     type_ends: Column<u32, u32> = "type.ends" [ends types],
     /// Types of entities, back to back.
     types: Column<Position, u8> = "types" [],
-    /// Ends of what is said of each entity, in `entity_descriptions`.
+    /// Ends of the description of each entity, in `entity_descriptions`.
     entity_description_ends: Column<EntityOrdinal, u32> = "entity.description-ends"
         [each entities, ends entity_descriptions],
-    /// What is said of the entities, back to back.
+    /// Descriptions of the entities, back to back.
     entity_descriptions: Column<Position, u8> = "entity.descriptions" [],
     /// Who found each relation: bits of [`origin`].
     relation_origin: Column<RelationOrdinal, u8> = "relation.origin" [each relations],
-    /// Ends of what is said of each relation, in `relation_descriptions`.
+    /// Ends of the description of each relation, in `relation_descriptions`.
     relation_description_ends: Column<RelationOrdinal, u32> = "relation.description-ends"
         [each relations, ends relation_descriptions],
-    /// What is said of the relations, back to back.
+    /// Descriptions of the relations, back to back.
     relation_descriptions: Column<Position, u8> = "relation.descriptions" [],
 
     /// The community that each report is about, in order.
@@ -62,11 +62,11 @@ arrays! {
     report_rating: Column<u32, f32> = "report.rating" [each report_community],
     /// Ends of the titles in `report_titles`.
     report_title_ends: Column<u32, u32> = "report.title-ends" [each report_community, ends report_titles],
-    /// What the communities are called, back to back.
+    /// Titles of the communities, back to back.
     report_titles: Column<Position, u8> = "report.titles" [],
-    /// Ends of what is said of them in `report_summaries`.
+    /// Ends of their summaries in `report_summaries`.
     report_summary_ends: Column<u32, u32> = "report.summary-ends" [each report_community, ends report_summaries],
-    /// What is said of them, back to back.
+    /// Their texts, back to back.
     report_summaries: Column<Position, u8> = "report.summaries" [],
     /// Findings of each report: rows of `finding_ends`.
     report_findings: Rows<u32, u32> = "report.findings" [rows report_community finding_ends],
@@ -76,34 +76,34 @@ arrays! {
     findings: Column<Position, u8> = "findings" [],
     /// Sentences of each finding: rows of `finding_sentence`.
     finding_sentences: Rows<u32, Position> = "finding.sentences" [rows finding_ends finding_sentence],
-    /// A sentence that says what a finding says.
+    /// A sentence that supports a finding.
     finding_sentence: Column<Position, SentenceOrdinal> = "finding.sentence" [below sentences],
 
     /// The summary entity that each aspect is of, in order, those of one in the order of the model.
     aspect_summary: Column<u32, SummaryOrdinal> = "aspect.summary" [below summaries],
     /// Ends of the names in `aspect_names`.
     aspect_name_ends: Column<u32, u32> = "aspect.name-ends" [each aspect_summary, ends aspect_names],
-    /// What the aspects are called, back to back.
+    /// Names of the aspects, back to back.
     aspect_names: Column<Position, u8> = "aspect.names" [],
     /// Ends of the types in `aspect_types`; one without a type has an empty one.
     aspect_type_ends: Column<u32, u32> = "aspect.type-ends" [each aspect_summary, ends aspect_types],
     /// Types of the aspects, back to back.
     aspect_types: Column<Position, u8> = "aspect.types" [],
-    /// Ends of what is said of them in `aspect_descriptions`.
+    /// Ends of their descriptions in `aspect_descriptions`.
     aspect_description_ends: Column<u32, u32> = "aspect.description-ends"
         [each aspect_summary, ends aspect_descriptions],
-    /// What is said of them, back to back.
+    /// Their texts, back to back.
     aspect_descriptions: Column<Position, u8> = "aspect.descriptions" [],
     /// Sentences of each aspect: rows of `aspect_sentence`.
     aspect_sentences: Rows<u32, Position> = "aspect.sentences" [rows aspect_summary aspect_sentence],
-    /// A sentence that says what is said of an aspect.
+    /// A sentence that supports an aspect.
     aspect_sentence: Column<Position, SentenceOrdinal> = "aspect.sentence" [below sentences],
 }
 
-/// What the names of arrays begin with that files of earlier programs have not.
+/// Prefixes of the names of arrays that files of earlier programs lack.
 pub const OPTIONAL: &str = "aspect.";
 
-/// How much there is of what is described.
+/// The numbers of elements described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Described {
     /// Entities.
@@ -135,31 +135,31 @@ impl Described {
     }
 }
 
-/// What a model says of a community.
+/// A model's report about a community.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report<'a> {
     number: u32,
-    /// What it is called.
+    /// Its name.
     pub title: &'a str,
-    /// What is said of it.
+    /// Its text.
     pub summary: &'a str,
 }
 
-/// What a model says that the members of a summary entity have in common, under one aspect.
+/// A model's summary of one aspect that the members of a summary entity have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SummaryAspect<'a> {
-    /// What it is called.
+    /// Its name.
     pub name: &'a str,
-    /// Its type, if it has one of those that were asked for.
+    /// Its type, if it has one of those requested.
     pub kind: Option<&'a str>,
-    /// What is said of it.
+    /// Its text.
     pub description: &'a str,
     /// The sentences that say so.
     pub sentences: &'a [SentenceOrdinal],
 }
 
 impl<'a> Descriptions<'a> {
-    /// Checks that every array keeps its rules, beside so much of what is described.
+    /// Checks that every array obeys its rules, given the numbers of elements described.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl<'a> Descriptions<'a> {
         FoundByModel { entities: found(self.entity_origin.items()), relations: found(self.relation_origin.items()) }
     }
 
-    /// Returns what a model says of a community, if it wrote a report.
+    /// Returns a model's report about a community, if there is one.
     #[must_use]
     pub fn report(&self, community: CommunityOrdinal) -> Option<Report<'a>> {
         let number = u32::at(self.report_community.items().binary_search(&community).ok()?);
@@ -207,7 +207,7 @@ impl<'a> Descriptions<'a> {
         })
     }
 
-    /// Returns what a model says that the members of a summary entity have in common, if it does.
+    /// Returns a model's summaries of what the members of a summary entity have in common, if any.
     pub fn aspects(&self, summary: SummaryOrdinal) -> impl Iterator<Item = SummaryAspect<'a>> + use<'a> {
         let (of, summaries) = (*self, self.aspect_summary.items());
         let first = summaries.partition_point(|it| *it < summary);
@@ -254,13 +254,13 @@ impl<'a> Descriptions<'a> {
         Some(text_at(&self.type_ends, self.types.items(), kind))
     }
 
-    /// Returns what is said of an entity, at most [`DESCRIPTION_TOKENS_MAX`] tokens; nothing where no model found it.
+    /// Returns the description of an entity, at most [`DESCRIPTION_TOKENS_MAX`] tokens; none if no model found it.
     #[must_use]
     pub fn entity_description(&self, entity: EntityOrdinal) -> Option<&'a str> {
         said(text_at(&self.entity_description_ends, self.entity_descriptions.items(), entity))
     }
 
-    /// Returns what is said of a relation, as of an entity.
+    /// Returns the description of a relation, as for an entity.
     #[must_use]
     pub fn relation_description(&self, relation: RelationOrdinal) -> Option<&'a str> {
         said(text_at(&self.relation_description_ends, self.relation_descriptions.items(), relation))
@@ -268,7 +268,7 @@ impl<'a> Descriptions<'a> {
 }
 
 impl PackedDescriptions {
-    /// Returns the descriptions of a version of which no model found anything.
+    /// Returns the descriptions of a version without findings of a model.
     #[must_use]
     pub fn by_rule(graph: &PassageGraph<'_>, hierarchy: &Hierarchy<'_>) -> Self {
         let entities = graph.entity_name_ends.len();
@@ -289,7 +289,7 @@ fn said(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Returns who found something; what has no bit was found as before there were any: by rule.
+/// Returns who found something; without a bit, a rule did, as in earlier formats.
 fn read(bits: u8) -> Origin {
     Origin::of(bits & origin::RULE != 0, bits & origin::MODEL != 0).unwrap_or(Origin::Rule)
 }

@@ -4,18 +4,18 @@ use super::PackedDescriptions;
 use crate::graph::ordinal::{CommunityOrdinal, SentenceOrdinal};
 use crate::graph::packed::back_to_back;
 
-/// What a model says of a community.
+/// A model's report about a community.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackedReport {
     /// The community.
     pub community: CommunityOrdinal,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What is said of it.
+    /// Its summary.
     pub summary: String,
     /// How much it matters, from 0 to 10.
     pub rating: f32,
-    /// What there is to know, each with the sentences that say so.
+    /// Its findings, each with the sentences that support it.
     pub findings: Vec<(String, Vec<SentenceOrdinal>)>,
 }
 

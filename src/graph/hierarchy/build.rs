@@ -22,9 +22,9 @@ use crate::graph::vectors::Vectors;
 /// How a hierarchy is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HierarchyOptions {
-    /// How communities are looked for, and from how many members on one is parted.
+    /// How communities are found, and from how many members on they are divided.
     pub communities: LeidenOptions,
-    /// Entities of a community at least: what belongs to none is in no community.
+    /// Minimum entities of a community; the others are in no community.
     pub members_min: usize,
     /// How layers are made.
     pub layers: LayerOptions,
@@ -118,7 +118,7 @@ fn pack_relations(related: &[Relation], entities: &[EntityOrdinal], count: usize
     packed.entity_relations = rows;
 }
 
-/// Returns the communities that have enough members. Those of a level still stand behind those of the level above.
+/// Returns the communities that have enough members. Those of a level still come after those of the level above.
 fn worth_keeping(communities: Vec<Community>, members_min: usize) -> Vec<Community> {
     let mut places = Vec::with_capacity(communities.len());
     let mut kept: Vec<Community> = Vec::new();
@@ -133,7 +133,7 @@ fn worth_keeping(communities: Vec<Community>, members_min: usize) -> Vec<Communi
     kept
 }
 
-/// What is said of a community.
+/// The texts about a community.
 struct Report {
     members: Vec<EntityOrdinal>,
     title: String,
@@ -149,8 +149,8 @@ fn report(community: &Community, network: &WeightedGraph, entities: &[EntityOrdi
     Report { passages: wording.passages(&members), members, title, findings }
 }
 
-/// Returns members with how central they are, the most central first: by the weight of their relations to each other,
-/// and by the share that it has of all of theirs, so that what belongs everywhere names nothing.
+/// Returns members with their centrality, the most central first: the weight of their relations to each other, times
+/// its share of all of theirs, so that an entity that belongs everywhere is not central anywhere.
 pub(super) fn central(members: &[u32], network: &WeightedGraph) -> Vec<(u32, f64)> {
     let weight = |member: u32| {
         let (mut inside, mut all) = (0.0, 0.0);

@@ -11,8 +11,8 @@ use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, Summa
 use crate::graph::packed::PassageGraph;
 use crate::graph::relations::Relation;
 
-/// The share of entities that may have come or gone since communities and clusters were found, and the share by which
-/// entities and relations may have become more or fewer: past it, they are found anew.
+/// The share of entities that may have been added or removed since communities and clusters were found, and the share
+/// by which the numbers of entities and relations may have changed; beyond it, they are recomputed.
 pub const DRIFT_MAX: f64 = 0.05;
 /// Entities from which on they are kept: those of fewer are found in no time.
 const ENTITIES_MIN: u32 = 2_000;
@@ -33,7 +33,7 @@ pub struct HierarchyAge {
     pub entities: u32,
     /// Relations then.
     pub relations: u32,
-    /// Entities that came or went since.
+    /// Entities added or removed since.
     pub changed: u32,
     /// Versions since.
     pub versions: u32,
@@ -46,7 +46,7 @@ impl HierarchyAge {
         vec![self.entities, self.relations, self.changed, self.versions]
     }
 
-    /// Returns what a hierarchy keeps; none where an earlier program made it.
+    /// Returns the reusable parts of a hierarchy; none if an earlier program made it.
     #[must_use]
     pub fn of(hierarchy: &Hierarchy<'_>) -> Option<Self> {
         let [entities, relations, changed, versions] = *hierarchy.made.items() else { return None };
@@ -66,8 +66,8 @@ pub(super) struct Carried<'a> {
 }
 
 impl<'a> Carried<'a> {
-    /// Returns what holds of an earlier hierarchy; none where too much has changed, or so little is there that all is
-    /// found anew.
+    /// Returns the reusable parts of an earlier hierarchy; none if too much has changed, or if it is so small that it
+    /// is recomputed anyway.
     pub(super) fn of(
         earlier: Earlier<'a>,
         names: &PassageGraph<'_>,
@@ -107,8 +107,8 @@ impl<'a> Carried<'a> {
         self.made
     }
 
-    /// Returns the communities. An entity that is in none joins that of the neighbor with which it has most to do; what
-    /// no relation leads to stays in none.
+    /// Returns the communities. An entity in none joins that of its most closely related neighbor; one without
+    /// relations stays in none.
     pub(super) fn communities(&self, network: &WeightedGraph) -> Vec<Community> {
         let hierarchy = &self.hierarchy;
         let mut smallest = vec![NONE; self.entities.len()];
@@ -135,8 +135,8 @@ impl<'a> Carried<'a> {
     }
 
     /// Returns the clusters of a layer of `numbers`, entities or summary entities, with these vectors of `dimension`
-    /// values; none where there was no such layer. What is new is in the cluster whose mean it is nearest to. The first
-    /// of the clusters is to be summary entity `first`.
+    /// values; none if there was no such layer. New members join the cluster with the nearest mean. The first of the
+    /// clusters is to be summary entity `first`.
     pub(super) fn clusters(
         &mut self,
         layer: u32,
@@ -176,8 +176,7 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// Puts each vertex that is in no community into that of its nearest neighbor that is in one, until none is left that
-/// has such a neighbor.
+/// Puts each vertex without a community into that of its nearest neighbor with one, until no such vertex is left.
 fn join_neighbors(smallest: &mut [u32], network: &WeightedGraph) {
     let mut apart: Vec<u32> = (0..smallest.len() as u32).filter(|it| smallest[*it as usize] == NONE).collect();
     loop {
@@ -204,7 +203,7 @@ fn was_there(hierarchy: &Hierarchy<'_>, entities: usize) -> Vec<bool> {
     was_there
 }
 
-/// Puts what is in no cluster into the one whose mean it is nearest to.
+/// Puts elements without a cluster into the one with the nearest mean.
 fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (vectors, dimension): (&[f32], usize)) {
     if memberships.iter().all(|it| !it.is_empty()) || memberships.iter().all(Vec::is_empty) {
         return;

@@ -44,11 +44,11 @@ pub(crate) struct CommunityElement {
 pub(crate) struct SummaryElement {
     /// Its layer, from 1.
     pub layer: u32,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// The sentences that say what it is about, the one that says most first.
+    /// The sentences about it, the most informative first.
     pub sentences: Vec<SentenceOrdinal>,
-    /// What it summarizes, with how much of it: on layer 1 ordinals of entities, above it places in the list.
+    /// Its members, with the weight of each: on layer 1 ordinals of entities, above it places in the list.
     pub members: Vec<(u32, f32)>,
 }
 
@@ -64,9 +64,9 @@ pub(crate) struct HierarchyElements {
 }
 
 impl HierarchyElements {
-    /// Lays them out over so many entities, and returns the ordinals of communities and summary entities too; none
-    /// where a community is not on the level below that of its parent or has no member, or a summary entity is not on
-    /// the layer above that of its members.
+    /// Lays them out over so many entities, and also returns the ordinals of communities and summary entities; none if
+    /// a community is not on the level below that of its parent or has no member, or a summary entity is not on the
+    /// layer above that of its members.
     ///
     /// # Complexity
     ///

@@ -22,8 +22,8 @@ pub enum LastLayer {
 }
 
 impl LastLayer {
-    /// Returns whether the layer above one of `below` elements is not to be made, which would have `count` summary
-    /// entities and this sparsity, where that of the layer below it is `before`.
+    /// Returns whether to stop before a layer above one of `below` elements, which would have `count` summary entities
+    /// and this sparsity, while the layer below has the sparsity `before`.
     #[must_use]
     pub fn ends(self, (below, count): (usize, usize), (before, sparsity): (Option<f64>, f64)) -> bool {
         match self {
@@ -36,7 +36,7 @@ impl LastLayer {
 /// How layers are made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LayerOptions {
-    /// How clusters are looked for.
+    /// How clusters are found.
     pub mixture: MixtureOptions,
     /// When a layer is the last.
     pub last: LastLayer,
@@ -55,13 +55,13 @@ const LAYER_MIN: usize = 12;
 /// Entities that a summary entity is named after, and its sentences chosen by, at most.
 const CENTRAL_MAX: usize = 24;
 
-/// What is clustered: on the first layer entities, above it summary entities.
+/// The elements to cluster: entities on the first layer, summary entities above it.
 struct Layer {
     /// Their numbers.
     numbers: Vec<u32>,
     /// Their vectors, back to back.
     vectors: Vec<f32>,
-    /// The entities that each stands for, the most central first.
+    /// The entities that each represents, the most central first.
     central: Vec<Vec<Central>>,
 }
 
@@ -162,7 +162,7 @@ impl Members {
     }
 }
 
-/// Adds a summary entity for each cluster, and returns them as what the next layer is made of.
+/// Adds a summary entity for each cluster, and returns them as the elements of the next layer.
 fn pack_layer(
     below: &Layer,
     members: &Members,
@@ -205,7 +205,7 @@ pub(super) fn norm(vector: &[f32]) -> f32 {
     vector.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
-/// Returns the entities that members stand for, the most central first: those of the members nearest to the mean.
+/// Returns the entities that members represent, the most central first: those of the members nearest to the mean.
 fn central(below: &Layer, members: &[(usize, f32)], mean: &[f32], dimension: usize) -> Vec<Central> {
     let mut found: Vec<Central> = Vec::new();
     for (place, weight) in members {
@@ -215,7 +215,7 @@ fn central(below: &Layer, members: &[(usize, f32)], mean: &[f32], dimension: usi
         let share = f64::from(nearness.max(0.0) * weight);
         found.extend(below.central[*place].iter().map(|(entity, weight)| (*entity, weight * share)));
     }
-    // An entity counts once, as where it counts most.
+    // An entity counts once, with its largest weight.
     found.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     found.dedup_by_key(|it| it.0);
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

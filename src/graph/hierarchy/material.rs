@@ -16,17 +16,17 @@ use crate::text::model_tokens;
 const ROWS_TOKENS_MAX: u64 = 1_000;
 /// Tokens of the sentences.
 const SENTENCES_TOKENS_MAX: u64 = 2_000;
-/// Relations and sentences that are looked at.
+/// Relations and sentences that are considered.
 const ROWS_MAX: usize = 256;
 
-/// What is known of a community, or of the cluster of a summary entity.
+/// The material about a community, or about the cluster of a summary entity.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Material {
-    /// Its entities, the most central first; of a cluster, what it is of.
+    /// Its entities, the most central first; for a cluster, its members.
     pub entities: Vec<String>,
     /// Relations between them, the strongest first.
     pub relations: Vec<String>,
-    /// What reports say of its parts, where it is too large to be shown whole.
+    /// Reports about its parts, if it is too large to be shown completely.
     pub parts: Vec<String>,
     /// Sentences about it, the one that says most first.
     pub sentences: Vec<SentenceOrdinal>,
@@ -38,7 +38,7 @@ pub struct Materials<'a> {
     wording: Wording<'a>,
     hierarchy: Hierarchy<'a>,
     descriptions: Option<Descriptions<'a>>,
-    /// What stands in the place of some descriptions.
+    /// Replacements for some descriptions.
     described: FxHashMap<EntityOrdinal, String>,
 }
 
@@ -59,12 +59,12 @@ impl<'a> Materials<'a> {
         }
     }
 
-    /// Puts other descriptions of entities in the place of those that the version has.
+    /// Replaces descriptions of entities in the version.
     pub fn describe(&mut self, described: FxHashMap<EntityOrdinal, String>) {
         self.described = described;
     }
 
-    /// Returns the descriptions that were put in the place of others, in the order of entities.
+    /// Returns the replaced descriptions, in the order of entities.
     #[must_use]
     pub fn described(&self) -> Vec<(EntityOrdinal, &str)> {
         let mut all: Vec<_> = self.described.iter().map(|(entity, text)| (*entity, text.as_str())).collect();
@@ -72,7 +72,7 @@ impl<'a> Materials<'a> {
         all
     }
 
-    /// Returns what is known of a community. `parts` has a row for each community within it that has a report.
+    /// Returns the material about a community. `parts` has a row for each community within it that has a report.
     #[must_use]
     pub fn about(&self, community: CommunityOrdinal, parts: &FxHashMap<CommunityOrdinal, String>) -> Material {
         let members = self.hierarchy.members(community);
@@ -97,8 +97,8 @@ impl<'a> Materials<'a> {
         material
     }
 
-    /// Returns what is known of the cluster that a summary entity stands for. `below` has a row for each summary entity
-    /// of the layer below that has a summary.
+    /// Returns the material about the cluster of a summary entity. `below` has a row for each summary entity of the
+    /// layer below that has a summary.
     #[must_use]
     pub fn of_cluster(&self, summary: SummaryOrdinal, below: &FxHashMap<SummaryOrdinal, String>) -> Material {
         let hierarchy = &self.hierarchy;
@@ -171,12 +171,12 @@ impl<'a> Materials<'a> {
         (inner.iter().map(row).collect(), sentences.collect())
     }
 
-    /// Returns the findings by rule, and then the sentences of the strongest relations, as far as they fit.
+    /// Returns the findings by rule, then the sentences of the strongest relations, as many as fit.
     fn sentences(&self, community: CommunityOrdinal, strongest: &[SentenceOrdinal]) -> Vec<SentenceOrdinal> {
         self.fitting(self.hierarchy.findings(community).iter().chain(strongest).copied())
     }
 
-    /// Returns sentences, each once, as far as they fit.
+    /// Returns sentences, each once, as many as fit.
     fn fitting(&self, sentences: impl Iterator<Item = SentenceOrdinal>) -> Vec<SentenceOrdinal> {
         let (mut kept, mut tokens) = (Vec::new(), 0);
         for sentence in sentences.take(ROWS_MAX) {

@@ -48,7 +48,7 @@ arrays! {
     relation_sentence: Column<RelationOrdinal, SentenceOrdinal> = "relation.sentence"
         [each relation_entity, below_or_none sentences],
 
-    /// The level of each community, from 0 for those that are in no other; they stand level by level.
+    /// The level of each community, from 0 for those in no other; they are ordered by level.
     community_level: Column<CommunityOrdinal, u32> = "community.level" [],
     /// The community that each is a part of, or [`NONE`].
     community_parent: Column<CommunityOrdinal, CommunityOrdinal> = "community.parent"
@@ -62,29 +62,29 @@ arrays! {
     /// Ends of the titles in `community_titles`.
     community_title_ends: Column<CommunityOrdinal, u32> = "community.title-ends"
         [each community_level, ends community_titles],
-    /// What the communities are called, back to back.
+    /// Titles of the communities, back to back.
     community_titles: Column<Position, u8> = "community.titles" [],
     /// Findings of each community: rows of `community_finding`.
     community_findings: Rows<CommunityOrdinal, Position> = "community.findings"
         [rows community_level community_finding],
-    /// A sentence that says what a community is about, the one that says most first.
+    /// A sentence about a community, the most informative first.
     community_finding: Column<Position, SentenceOrdinal> = "community.finding" [below sentences],
 
-    /// The layer of each summary entity, from 1; they stand layer by layer.
+    /// The layer of each summary entity, from 1; they are ordered by layer.
     summary_layer: Column<SummaryOrdinal, u32> = "summary.layer" [],
     /// Ends of the names in `summary_names`.
     summary_name_ends: Column<SummaryOrdinal, u32> = "summary.name-ends" [each summary_layer, ends summary_names],
-    /// What the summary entities are called, back to back.
+    /// Names of the summary entities, back to back.
     summary_names: Column<Position, u8> = "summary.names" [],
-    /// What each summarizes: rows of `summary_member`.
+    /// The members of each: rows of `summary_member`.
     summary_members: Rows<SummaryOrdinal, Position> = "summary.members" [rows summary_layer summary_member],
-    /// What is summarized: an entity on layer 1, above it a summary entity of the layer below.
+    /// A member: an entity on layer 1, above it a summary entity of the layer below.
     summary_member: Column<Position, u32> = "summary.member" [],
     /// How much of it belongs to the summary entity, from 0 to 1.
     summary_weight: Column<Position, f32> = "summary.weight" [each summary_member],
     /// Sentences of each summary entity: rows of `summary_sentence`.
     summary_sentences: Rows<SummaryOrdinal, Position> = "summary.sentences" [rows summary_layer summary_sentence],
-    /// A sentence that says what it is about, the one that says most first.
+    /// A sentence about it, the most informative first.
     summary_sentence: Column<Position, SentenceOrdinal> = "summary.sentence" [below sentences],
 
     /// When communities and clusters were found: see [`HierarchyAge`].
@@ -95,7 +95,7 @@ arrays! {
 pub const OPTIONAL: &str = "made";
 
 impl<'a> Hierarchy<'a> {
-    /// Checks that every array keeps its rules, beside a graph of so many `entities` and `sentences`.
+    /// Checks that every array obeys its rules, for a graph with so many `entities` and `sentences`.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl<'a> Hierarchy<'a> {
         Ok(())
     }
 
-    /// Returns how much there is of each.
+    /// Returns the counts.
     #[must_use]
     pub fn counts(&self) -> HierarchyCounts {
         let on_top = self.communities().take_while(|it| self.community_level[*it] == 0);
@@ -176,7 +176,7 @@ impl<'a> Hierarchy<'a> {
         Some(self.community_parent[community]).filter(|parent| parent.0 != NONE)
     }
 
-    /// Returns what a community is called.
+    /// Returns the title of a community.
     #[must_use]
     pub fn title(&self, community: CommunityOrdinal) -> &'a str {
         text_at(&self.community_title_ends, self.community_titles.items(), community)
@@ -195,7 +195,7 @@ impl<'a> Hierarchy<'a> {
         self.community_member.of(self.community_members.of(community))
     }
 
-    /// Returns the sentences that say what a community is about, the one that says most first.
+    /// Returns the sentences about a community, the most informative first.
     #[must_use]
     pub fn findings(&self, community: CommunityOrdinal) -> &'a [SentenceOrdinal] {
         self.community_finding.of(self.community_findings.of(community))
@@ -209,20 +209,20 @@ impl<'a> Hierarchy<'a> {
         cluster_sparsity(on_layer.map(|it| self.summary_members.of(it).len()), below)
     }
 
-    /// Returns what a summary entity is called.
+    /// Returns the name of a summary entity.
     #[must_use]
     pub fn summary_name(&self, summary: SummaryOrdinal) -> &'a str {
         text_at(&self.summary_name_ends, self.summary_names.items(), summary)
     }
 
-    /// Returns the sentences that say what a summary entity is about, the one that says most first.
+    /// Returns the sentences about a summary entity, the most informative first.
     #[must_use]
     pub fn sentences(&self, summary: SummaryOrdinal) -> &'a [SentenceOrdinal] {
         self.summary_sentence.of(self.summary_sentences.of(summary))
     }
 
-    /// Returns what a summary entity summarizes, each with how much of it belongs there: entities on layer 1, above it
-    /// summary entities of the layer below.
+    /// Returns the members of a summary entity, each with its weight: entities on layer 1, above it summary entities of
+    /// the layer below.
     pub fn summarized(&self, summary: SummaryOrdinal) -> impl Iterator<Item = (u32, f32)> + use<'a> {
         let (members, weights) = (self.summary_member, self.summary_weight);
         self.summary_members.of(summary).map(move |at| (members[at], weights[at]))

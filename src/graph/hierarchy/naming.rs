@@ -11,20 +11,20 @@ use crate::text::{DAYS, MONTHS};
 const NAMES: usize = 3;
 /// Characters of a name in a title.
 const NAME_CHARS_MAX: usize = 100;
-/// The most central entities of a group, of which its sentences are to mention some.
+/// The most central entities of a group, some of which its sentences should mention.
 const CENTRAL: usize = 24;
-/// Mentions of each that are looked at.
+/// Mentions of each that are read.
 const MENTIONS_MAX: usize = 200;
-/// Sentences that say what a group is about, at most.
+/// Maximum number of sentences about a group.
 pub(super) const FINDINGS: usize = 5;
-/// Sentences of which the best is taken that has a fit length.
+/// Best sentences among which the first of suitable length is taken.
 const SENTENCES: usize = 8;
-/// The share of what the first sentence says that each further one has to add.
+/// The share of the first sentence's gain that each further one must add.
 const GAIN_MIN: f64 = 0.2;
-/// What an entity counts for in a title whose name is a single word that no document has for its title: often a first
-/// name or a nationality.
+/// Weight in a title of an entity whose name is a single word that is not the title of a document: often a first name
+/// or a nationality.
 const BARE_WORD: f64 = 0.1;
-/// Characters of a sentence that can stand alone.
+/// Length in characters of a self-contained sentence.
 const SENTENCE_CHARS: std::ops::RangeInclusive<usize> = 12..=280;
 
 /// An entity, and how central it is in its group.
@@ -61,7 +61,7 @@ impl Wording<'_> {
         names.join(", ")
     }
 
-    /// Returns how much the name of an entity tells it apart.
+    /// Returns how distinctive the name of an entity is.
     fn specificity(&self, entity: EntityOrdinal) -> f64 {
         let graph = &self.graph;
         let is_title = |kind: u32| matches!(kind, name_kind::TITLE | name_kind::BARE_TITLE);
@@ -70,8 +70,8 @@ impl Wording<'_> {
         if is_bare { BARE_WORD } else { 1.0 }
     }
 
-    /// Returns sentences that can stand alone and together mention the most of what is central, the one that mentions
-    /// the most first: each is chosen for what it adds.
+    /// Returns self-contained sentences that together mention as many central entities as possible, the one that
+    /// mentions the most first: each is chosen for its gain.
     pub(super) fn findings(&self, central: &[Central]) -> Vec<SentenceOrdinal> {
         let mut sentences: BTreeMap<SentenceOrdinal, Vec<usize>> = BTreeMap::new();
         for (place, (entity, _)) in central.iter().take(CENTRAL).enumerate() {
@@ -105,7 +105,7 @@ impl Wording<'_> {
         chosen
     }
 
-    /// Returns whether a sentence can stand alone and is none of those that were chosen.
+    /// Returns whether a sentence is self-contained and not chosen yet.
     fn is_new(&self, sentence: SentenceOrdinal, chosen: &[SentenceOrdinal]) -> bool {
         let text = self.sentence(sentence);
         can_stand_alone(text) && chosen.iter().all(|other| self.sentence(*other) != text)
@@ -120,7 +120,7 @@ fn says_nothing(name: &str, spelling: &str) -> bool {
     is_common || name.split(' ').all(is_calendar)
 }
 
-/// Returns whether a sentence can stand alone: one of words, that ends as sentences do.
+/// Returns whether a sentence is self-contained: it consists of words and ends like a sentence.
 fn can_stand_alone(sentence: &str) -> bool {
     let (mut count, mut letters) = (0, 0);
     for letter in sentence.chars() {

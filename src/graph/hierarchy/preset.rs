@@ -6,9 +6,10 @@ use crate::graph::leiden::LeidenOptions;
 
 /// The change of cluster sparsity, as a share, up to which the paper makes no further layer (`HiRAG`, Algorithm 1).
 const PAPER_SPARSITY: f64 = 0.05;
-/// Layers of preset `paper` at most, which has no such limit; each has at most a few fifths of what is below it.
+/// Maximum layers of preset `paper`; the paper has no limit, but each layer has at most a few fifths of the elements
+/// below.
 const PAPER_LAYERS_MAX: u32 = 16;
-/// Members of a community of preset `paper`, from which on it is parted: what the paper's program has.
+/// Members from which preset `paper` divides a community, as in the paper's program.
 const PAPER_MEMBERS_MAX: usize = 10;
 
 /// How a hierarchy is made, by name: an index remembers the name.
@@ -19,7 +20,7 @@ pub enum HierarchyPreset {
     #[default]
     Usual,
     /// As `HiRAG` (2025, arXiv:2503.10150) has it: layers until cluster sparsity changes by at most 5 %, the first in
-    /// any case; communities of one entity or more, parted from 11 on.
+    /// any case; communities of one entity or more, divided from 11 on.
     Paper,
 }
 

@@ -4,7 +4,7 @@ use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
 use crate::graph::packed::{PassageGraph, row};
 use crate::graph::resolution::{Resolution, resolved};
 
-/// Sentences of an entity that are looked at: those of its first mentions.
+/// Sentences of an entity that are read: those of its first mentions.
 const SENTENCES_MAX: usize = 32;
 
 /// The sentences of every entity, and how many documents mention it. Names that stand for another entity have none.
@@ -17,7 +17,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Reads a graph by names, and what these stand for; each for itself where there is no resolution.
+    /// Reads a graph by names, and the entities of these; without a resolution, each name is an entity.
     ///
     /// # Complexity
     ///

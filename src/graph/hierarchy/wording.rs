@@ -5,20 +5,20 @@ use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal, Sentenc
 use crate::graph::packed::PassageGraph;
 use crate::text::as_written;
 
-/// Bearers of a name, and mentions of it, that are looked at for how it is written.
+/// Bearers of a name, and mentions of it, that are checked for its spelling.
 const LOOKED_AT_MAX: usize = 3;
 
 /// A graph, and the texts that it was made of.
 #[derive(Clone, Copy)]
 pub(super) struct Wording<'a> {
     pub(super) graph: PassageGraph<'a>,
-    /// The same graph by the names of its things.
+    /// The same graph by entities.
     pub(super) names: PassageGraph<'a>,
     pub(super) documents: &'a [NamedDocument<'a>],
 }
 
 impl<'a> Wording<'a> {
-    /// Returns how an entity is written: in the title of a document that bears it, or else where it is mentioned first.
+    /// Returns the spelling of an entity: in the title of a document with that name, or else in its first mention.
     pub(super) fn spelling(&self, entity: EntityOrdinal) -> &'a str {
         let graph = &self.names;
         let name = graph.entity_name(entity);

@@ -10,14 +10,14 @@ use crate::error::Result;
 pub struct WeightedGraph {
     /// Shared by graphs that differ in sizes alone: it is most of the memory.
     rows: Arc<Rows>,
-    /// How much of what is counted each vertex stands for: 1, or the sum of those that were merged into it.
+    /// The size of each vertex: 1, or the sum of those merged into it.
     sizes: Vec<f64>,
 }
 
 /// The neighbors of all vertices.
 #[derive(Debug)]
 struct Rows {
-    /// Where those of each vertex begin, and the end.
+    /// Where the neighbors of each vertex begin, and the end.
     offsets: Vec<usize>,
     neighbors: Vec<(u32, f64)>,
 }
@@ -59,7 +59,7 @@ impl WeightedGraph {
         self.sizes.len()
     }
 
-    /// Returns the neighbors of a vertex with the weights of the edges to them; one may stand there more than once.
+    /// Returns the neighbors of a vertex with the weights of the edges to them; a neighbor may occur more than once.
     ///
     /// # Panics
     ///
@@ -114,8 +114,8 @@ impl WeightedGraph {
         Ok(Self::of_rows(offsets, neighbors, sizes))
     }
 
-    /// Returns the graph of some vertices and the edges among them, numbered as they stand in `vertices`; `places` has
-    /// `u32::MAX` for each vertex of this graph, as it has afterwards.
+    /// Returns the graph of some vertices and the edges among them, numbered by their position in `vertices`; `places`
+    /// has `u32::MAX` for each vertex of this graph, before and after.
     pub(super) fn induced(&self, vertices: &[u32], places: &mut [u32]) -> Self {
         for (place, vertex) in (0..).zip(vertices) {
             places[*vertex as usize] = place;
@@ -158,7 +158,7 @@ pub(super) fn renumber(groups: &mut [u32]) -> usize {
     count as usize
 }
 
-/// Sums by number, of which few are not zero.
+/// Sums by number, few of them nonzero.
 pub(super) struct Sums {
     sums: Vec<f64>,
     touched: Vec<u32>,

@@ -22,9 +22,9 @@ pub struct Community {
     pub members: Vec<u32>,
 }
 
-/// Returns the communities of a graph on all levels, those of a level behind those of the level above it: of those with
-/// more than [`LeidenOptions::members_max`] members, the parts are the next level. What cannot be parted is left whole,
-/// and so is what is on the last of 64 levels.
+/// Returns the communities of a graph on all levels, those of a level after those of the level above: the parts of
+/// communities with more than [`LeidenOptions::members_max`] members form the next level. Communities that cannot be
+/// divided stay whole, and so do those on the last of 64 levels.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ pub fn levels(graph: &WeightedGraph, options: &LeidenOptions, cancellation: &Can
     Ok(all)
 }
 
-/// Returns the parts of a community, where there are several.
+/// Returns the parts of a community, if there are several.
 fn parts(
     community: &Community,
     number: u32,

@@ -36,8 +36,7 @@ pub struct LeidenOptions {
     pub quality: Quality,
     /// The higher, the smaller communities are; 1 for modularity as it was first defined.
     pub resolution: f64,
-    /// How freely parts of communities are put together, in units of the weights of edges: the paper's θ; 0 for not at
-    /// all.
+    /// How freely parts of communities are combined, in units of the weights of edges: the paper's θ; 0 for not at all.
     pub randomness: f64,
     /// Rounds over the whole graph, each of which begins with the partition of the last. All of them are made, as
     /// chance has a part in each: one that gains nothing may be followed by one that does.

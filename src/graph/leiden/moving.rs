@@ -7,13 +7,13 @@ use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::random::SplitMix64;
 
-/// The least gain that a vertex moves for, as a share of the weight of all edges: what is less is rounding.
+/// The least gain for which a vertex moves, as a share of the weight of all edges: less is rounding.
 const GAIN_MIN: f64 = 1e-12;
-/// Looks at each vertex, in the mean, after which the rest stays where it is.
+/// Mean number of visits to each vertex, after which the rest stay.
 const LOOKS_MAX: usize = 1_000;
 
-/// Moves vertices until none gains by it. Only those near a vertex that moved are looked at again. `communities` has a
-/// number below the count of vertices for each.
+/// Moves vertices until no move gains. Only neighbors of a moved vertex are visited again. `communities` has a number
+/// below the count of vertices for each.
 pub(super) fn move_vertices(
     graph: &WeightedGraph,
     communities: &mut [u32],
@@ -53,7 +53,7 @@ pub(super) fn move_vertices(
     Ok(())
 }
 
-/// What is in each community.
+/// The members of each community.
 struct Communities {
     sizes: Vec<f64>,
     members: Vec<u32>,
@@ -74,7 +74,7 @@ impl Communities {
     }
 
     /// Returns the community where a vertex of a size is best. `weights` are those of its edges to each community.
-    /// Being alone is as good as nothing.
+    /// Being alone has a gain of 0.
     fn best(&self, from: u32, size: f64, weights: &Sums, (resolution, gain_min): (f64, f64)) -> u32 {
         let gain = |community: u32, others: f64| resolution.mul_add(-size * others, weights.of(community));
         let stays = gain(from, self.sizes[from as usize] - size);

@@ -190,7 +190,7 @@ fn the_modularity_of_two_halves_is_what_its_definition_says() {
     assert!((modularity(&graph, &found, 1.0) - (6.0 / 7.0 - 0.5)).abs() < 1e-6);
 }
 
-/// Every step looks for a stop at every vertex, so that none goes on for long.
+/// Every step looks for a stop at every vertex, so that none continues for long.
 #[test]
 fn a_stop_ends_every_step() {
     let (graph, options, stop) = (planted(400, 20, 5), LeidenOptions::default(), Cancellation::default());

@@ -64,7 +64,7 @@ impl Postings {
 
 /// Out-coming questions that look into cells together.
 const GROUP: usize = 64;
-/// Groups that one thread matches at a time; fewer are not worth a table of what was scored.
+/// Groups that one thread matches at a time; fewer are not worth a table of scores.
 const GROUPS_PER_TASK: usize = 4;
 
 /// What candidates there are, and how they are scored.
@@ -83,7 +83,7 @@ pub(super) struct Scoring<'a> {
     options: &'a MatchOptions,
 }
 
-/// What a thread needs to match groups of questions.
+/// The workspace of a thread for matching groups of questions.
 #[derive(Default)]
 struct Room {
     /// The last out-coming question that each in-coming one was scored for by a keyword.
@@ -102,14 +102,14 @@ struct Asking {
     question: OutgoingOrdinal,
     /// The signature of its frequent keywords: all that a candidate shares with it that no keyword brought.
     frequent: u64,
-    /// What the Jaccard index of such a candidate is at most if it shares one of them.
+    /// The maximum Jaccard index of such a candidate if it shares one of them.
     jaccard_max: f32,
-    /// Candidates that may be kept: the best so far where one is wanted, else all, some perhaps twice.
+    /// Candidates that may be kept: the best so far if only one is wanted, otherwise all, possibly with duplicates.
     kept: Vec<Scored>,
 }
 
 impl<'a> Scoring<'a> {
-    /// Scores the questions of `postings`, of which the second has all, and of `cells`.
+    /// Scores the questions of `postings`, whose second list is complete, and of `cells`.
     pub(super) fn of(
         (outgoing, incoming): (&'a Questions<'a, OutgoingOrdinal>, &'a Questions<'a, IncomingOrdinal>),
         (postings, all): (&'a Postings, &'a Postings),
@@ -120,7 +120,7 @@ impl<'a> Scoring<'a> {
         Self { outgoing, incoming, postings, all, cells, reach, signatures: signatures.collect(), options }
     }
 
-    /// Returns the matches of some questions, each beginning with what it has.
+    /// Returns the matches of some questions, each starting from its current matches.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl<'a> Scoring<'a> {
                 }
             }
         }
-        // What is left shares frequent keywords at most, which bounds its Jaccard index: few are worth comparing.
+        // The rest share only frequent keywords, which bounds their Jaccard index: few are worth comparing.
         if frequent_count > 0 {
             asking.jaccard_max = frequent_count as f32 / asked.len() as f32;
         }
@@ -236,7 +236,7 @@ impl<'a> Scoring<'a> {
         }
     }
 
-    /// Returns those of `scored` that the quota lets a question keep, best first.
+    /// Returns those of `scored` that a question keeps by its quota, best first.
     fn within_quota(&self, question: OutgoingOrdinal, scored: Vec<Scored>) -> Vec<Scored> {
         let EdgeQuota::Split { within, across } = self.options.quota else { return scored };
         let document = self.outgoing.document[question];

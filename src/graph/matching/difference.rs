@@ -16,7 +16,7 @@ use crate::graph::vectors::QuantizedVectors;
 /// A question that is not there, or not any more.
 const GONE: u32 = u32::MAX;
 
-/// For each question of both sides 64 bits of all that decides what it is matched with, but for the others.
+/// For each question of both sides, a 64-bit hash of everything of its own that decides its matches.
 pub(super) struct Marks {
     pub(super) incoming: Vec<u64>,
     pub(super) outgoing: Vec<u64>,
@@ -45,7 +45,7 @@ impl Marks {
 /// An earlier matching, and the questions of it that are still there.
 pub(super) struct Surviving<'a> {
     earlier: &'a Earlier<'a>,
-    /// The earlier number of each in-coming question, or [`GONE`], and the other way round.
+    /// The earlier number of each in-coming question, or [`GONE`], and the inverse.
     incoming: Vec<u32>,
     now: Vec<u32>,
     /// The earlier number of each out-coming question, or [`GONE`].
@@ -62,7 +62,7 @@ impl<'a> Surviving<'a> {
         Self { earlier, incoming, now, outgoing: surviving(&earlier.matches.outgoing_mark, &marks.outgoing) }
     }
 
-    /// Returns what a question was matched with.
+    /// Returns the matches of a question.
     pub(super) fn kept(&self, question: OutgoingOrdinal) -> Vec<Scored> {
         let matches = &self.earlier.matches;
         let own = matches.outgoing_matched.of(OutgoingOrdinal(self.outgoing[question.index()]));
@@ -71,8 +71,8 @@ impl<'a> Surviving<'a> {
     }
 }
 
-/// Returns the place among `before` of each of `now`, or [`GONE`]. Places ascend: what changed places is another, so
-/// that equally good candidates are in the order in which they were.
+/// Returns the place among `before` of each of `now`, or [`GONE`]. Places ascend: a moved question counts as another,
+/// so that equally good candidates keep their order.
 fn surviving(before: &[u64], now: &[u64]) -> Vec<u32> {
     let head = before.iter().zip(now).take_while(|(a, b)| a == b).count();
     let (rest_before, rest_now) = (&before[head..], &now[head..]);
@@ -80,7 +80,7 @@ fn surviving(before: &[u64], now: &[u64]) -> Vec<u32> {
     let middle = &rest_before[..rest_before.len() - tail];
     let mut places: FxHashMap<u64, u32> = FxHashMap::default();
     for (place, mark) in (head as u32..).zip(middle) {
-        // Of two that cannot be told apart neither is known again.
+        // Of two indistinguishable ones, neither is recognized.
         places.entry(*mark).and_modify(|it| *it = GONE).or_insert(place);
     }
     let mut least = head as u32;
@@ -101,10 +101,10 @@ pub(super) struct Placed {
     pub(super) vectors: QuantizedVectors,
     /// The cell of each.
     pub(super) cells: Vec<u32>,
-    /// Whether it is looked at there: so many of each cell are.
+    /// Whether it is examined there: a limited number of each cell is.
     is_member: Vec<bool>,
     rows_max: usize,
-    /// The centers that came or went.
+    /// The centers added or removed.
     changed: QuantizedVectors,
     /// For each earlier center its place now, or [`GONE`].
     moved: Vec<u32>,
@@ -141,7 +141,7 @@ impl Placed {
         Ok(placed)
     }
 
-    /// Keeps the cells of questions that are still there, unless a center that came is nearer; returns the others.
+    /// Keeps the cells of questions that still exist, unless a new center is nearer; returns the others.
     fn take_over(
         &mut self,
         incoming: &Questions<'_, IncomingOrdinal>,
@@ -191,28 +191,28 @@ impl Placed {
         self.moved.get(cell as usize).copied().filter(|cell| *cell != GONE)
     }
 
-    /// Returns the rows that are looked at, each with its cell.
+    /// Returns the rows that are examined, each with its cell.
     pub(super) fn members(&self) -> Vec<(u32, u32)> {
         let members = (0..).zip(&self.cells).zip(&self.is_member).filter(|it| *it.1);
         members.map(|((row, cell), _)| (row, *cell)).collect()
     }
 }
 
-/// What is to be done after a change.
+/// The work after a change.
 pub(super) struct Difference {
     /// Questions to compare with all candidates, ascending.
     pub(super) anew: Vec<OutgoingOrdinal>,
-    /// Questions that keep what they have, unless one of `added` is better, ascending.
+    /// Questions that keep their matches, unless one of `added` is better, ascending.
     pub(super) kept: Vec<OutgoingOrdinal>,
-    /// How far each of these reaches; nothing is said of the others.
+    /// The reach of each of these; unspecified for the others.
     pub(super) reach: Vec<f32>,
     pub(super) added: Added,
 }
 
-/// In-coming questions that may be candidates where they were none.
+/// In-coming questions that may be new candidates.
 #[derive(Default)]
 pub(super) struct Added {
-    /// Those that are looked at in another cell than before, each with it.
+    /// Those that are examined in another cell than before, each with that cell.
     pub(super) members: Vec<(u32, u32)>,
     /// Those that are new, ascending.
     pub(super) questions: Vec<IncomingOrdinal>,
@@ -232,7 +232,7 @@ impl Difference {
             return Ok(Self { anew: all().collect(), kept: Vec::new(), reach, added: Added::default() });
         };
         let matches = &surviving.earlier.matches;
-        // Where an in-coming question lay and lies: whoever looks there found it, or finds it.
+        // The old and new cell of an in-coming question: searches of these cells found it or find it.
         let was_member = cells::members(&matches.incoming_cell, &matches.incoming_mark, placed.rows_max);
         let is_where_it_was = |row: u32, before: u32| {
             let cell = Some(placed.cells[row as usize]).filter(|cell| *cell != NO_CELL);
@@ -254,7 +254,7 @@ impl Difference {
             }
             let reach = matches.outgoing_reach[OutgoingOrdinal(before)];
             let mut own = matches.outgoing_matched.of(OutgoingOrdinal(before));
-            // What is written down of the last version may be forged: no question is matched inside its own passage.
+            // The file of the last version may be forged: no question is matched inside its own passage.
             let is_elsewhere = |now| incoming.passage[IncomingOrdinal(now)] != outgoing.passage[question];
             let is_there = |it: IncomingOrdinal| {
                 let now = surviving.now[it.index()];
@@ -281,7 +281,7 @@ impl Difference {
     }
 }
 
-/// Returns what is in one of two ascending lists, ascending.
+/// Returns the union of two ascending lists, ascending.
 fn toggled(before: &[KeywordOrdinal], now: &[KeywordOrdinal]) -> Vec<KeywordOrdinal> {
     let gone = before.iter().filter(|it| now.binary_search(it).is_err());
     let came = now.iter().filter(|it| before.binary_search(it).is_err());

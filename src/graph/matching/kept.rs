@@ -10,11 +10,11 @@ use crate::graph::vectors::Vectors;
 arrays! {
     PackedMatches, Matches;
 
-    /// 64 bits of the options and the size that decide what is a candidate: one item.
+    /// A 64-bit hash of the options and the size that decide the candidates: one item.
     settings: Column<Position, u64> = "settings" [],
     /// 64 bits that say which question each in-coming one is, with its keywords and vector.
     incoming_mark: Column<IncomingOrdinal, u64> = "incoming.mark" [each incoming],
-    /// The cell in which each lies, by the place of its center; [`u32::MAX`] without vectors.
+    /// The cell of each, by the place of its center; [`u32::MAX`] without vectors.
     incoming_cell: Column<IncomingOrdinal, u32> = "incoming.cell" [each incoming_mark, below_or_none center],
     /// The in-coming questions whose vectors are the centers.
     center: Column<u32, IncomingOrdinal> = "center" [below incoming_mark],
@@ -22,7 +22,7 @@ arrays! {
     outgoing_mark: Column<OutgoingOrdinal, u64> = "outgoing.mark" [each outgoing],
     /// The cosine of the last center whose cell was looked into for each.
     outgoing_reach: Column<OutgoingOrdinal, f32> = "outgoing.reach" [each outgoing_mark],
-    /// What each is matched with: rows of `matched_incoming`.
+    /// The matches of each: rows of `matched_incoming`.
     outgoing_matched: Rows<OutgoingOrdinal, Position> = "outgoing.matched" [rows outgoing_mark matched_incoming],
     /// The in-coming question, best first in each row.
     matched_incoming: Column<Position, IncomingOrdinal> = "matched.incoming" [below incoming_mark],
@@ -85,10 +85,10 @@ impl Matches<'_> {
     }
 }
 
-/// What an earlier version has.
+/// The matching of an earlier version.
 #[derive(Debug, Clone)]
 pub struct Earlier<'a> {
-    /// What matching came to.
+    /// The result of matching.
     pub matches: Matches<'a>,
     /// The vectors of its in-coming questions.
     pub incoming: Vectors<'a>,
@@ -105,7 +105,7 @@ impl Earlier<'_> {
     }
 }
 
-/// Returns 64 bits of all that decides what is a candidate, but for the questions.
+/// Returns a 64-bit hash of everything that decides the candidates, except the questions.
 pub(super) fn settings(options: &MatchOptions, fineness: Fineness, dimension: usize) -> u64 {
     let text = format!("{VERSION} {options:?} {fineness:?} {dimension}");
     let mut bytes = [0; size_of::<u64>()];

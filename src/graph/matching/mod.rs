@@ -99,14 +99,14 @@ pub struct Matched {
     pub similarity: f32,
 }
 
-/// Raised with whatever makes another question a candidate, or scores it otherwise: then all are matched anew.
+/// Raised with whatever makes another question a candidate, or scores it otherwise: then all are matched again.
 pub const VERSION: u32 = 2;
 
 /// Returns what every out-coming question is matched with.
 ///
-/// A question is never matched inside its own passage, nor where SIM is not above 0. What was matched `earlier` saves
-/// work and changes nothing: a question that is still there keeps its matches where nothing that they depend on
-/// changed, and only candidates that were not candidates then are compared with it.
+/// A question is never matched inside its own passage, nor if SIM is not above 0. The `earlier` matching saves work and
+/// does not change the result: a question that still exists keeps its matches if nothing that they depend on changed,
+/// and is compared only with new candidates.
 ///
 /// Complexity: for n questions O(n · (`keyword_frequency_max` + `neighbors` + √n)); where m of them changed, that with
 /// m for n, and at most n · m besides.
@@ -143,7 +143,7 @@ pub fn match_questions(
     let scoring = Scoring::of((outgoing, incoming), (&postings, &postings), (&cells, &reach), options);
     let mut matched = scoring.matches(&order, |_| Vec::new(), cancellation)?;
 
-    // All others keep what they had, unless one that was no candidate before is better.
+    // All others keep their matches, unless a new candidate is better.
     let cells = Cells::of(incoming.vectors, added.members, &placed.vectors, true);
     let added = Postings::of(incoming, added.questions);
     let scoring = Scoring::of((outgoing, incoming), (&added, &postings), (&cells, &reach), options);

@@ -35,7 +35,7 @@ pub(super) struct Component {
 
 impl Component {
     /// Returns the logarithm of the density at a row times the share of all rows. A temperature above 1 flattens the
-    /// density, as if every variance were that many times what it is.
+    /// density, as if every variance were multiplied by it.
     pub(super) fn log_density(&self, row: &[f32], temperature: f64) -> f64 {
         let terms = row.iter().zip(&self.mean).zip(&self.precisions);
         let square = terms.map(|((value, mean), precision)| {
@@ -46,8 +46,8 @@ impl Component {
     }
 }
 
-/// Turns logarithms of densities into probabilities, and returns the logarithm of their sum. The greatest is taken out
-/// before, so that no sum is 0.
+/// Turns logarithms of densities into probabilities, and returns the logarithm of their sum. The greatest is factored
+/// out, so that no sum is 0.
 pub(super) fn to_probabilities(logarithms: &mut [f64]) -> f64 {
     let most = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !most.is_finite() {

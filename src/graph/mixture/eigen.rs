@@ -63,7 +63,7 @@ pub(super) fn orthonormalize<const WIDTH: usize>(matrix: &mut [[f32; WIDTH]]) {
             column.iter_mut().zip(other).for_each(|(value, other)| *value -= share * other);
         }
         let left = dot(column, column).sqrt();
-        // What rounding has left of it is no direction.
+        // After rounding, no direction is left.
         let scale = if left > 1e-6 * length && left > f64::MIN_POSITIVE { 1.0 / left } else { 0.0 };
         for value in column {
             *value *= scale;

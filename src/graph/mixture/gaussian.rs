@@ -9,7 +9,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use super::diagonal::{LN_TAU, to_probabilities};
 
-/// What is added to each variance, where the first component has a variance of 1.
+/// Added to each variance, with a first component of variance 1.
 const REGULARIZATION: f64 = 1e-3;
 /// The change of the mean logarithm of the likelihood below which a fit has converged.
 const TOLERANCE: f64 = 1e-2;
@@ -31,8 +31,8 @@ impl Fit {
     }
 }
 
-/// Returns linfa's mixture of `count` Gaussians; none where it fails, as it does for points that are all the same, with
-/// a far point (its sums of exponentials become 0), or when it does not converge.
+/// Returns linfa's mixture of `count` Gaussians; none if it fails, as it does if all points are the same, for a distant
+/// point (its sums of exponentials become 0), or if it does not converge.
 pub(super) fn full(points: &Array2<f64>, count: usize, seed: u64) -> Option<Fit> {
     let options = GaussianMixtureModel::params_with_rng(count, Xoshiro256Plus::seed_from_u64(seed));
     let options = options.reg_covariance(REGULARIZATION).tolerance(TOLERANCE).max_n_iterations(ROUNDS_MAX);
@@ -54,8 +54,8 @@ pub(super) fn full(points: &Array2<f64>, count: usize, seed: u64) -> Option<Fit>
     likelihood.is_finite().then(|| Fit::new(parts, likelihood, parameters))
 }
 
-/// Returns one Gaussian for points with a mean of 0, which stand in the coordinates of their principal components: its
-/// covariances are zero, and it has a closed form.
+/// Returns one Gaussian for points with a mean of 0 in the coordinates of their principal components: its covariances
+/// are zero, and it has a closed form.
 pub(super) fn single(points: &Array2<f64>) -> Fit {
     let (count, columns) = (points.nrows(), points.ncols());
     let of_column = |column: ArrayView1<f64>| {
@@ -101,7 +101,7 @@ impl<'a> Component<'a> {
     }
 }
 
-/// Returns the lower triangle whose product with its transpose is `matrix` (Cholesky); none where there is none.
+/// Returns the lower triangle whose product with its transpose is `matrix` (Cholesky); none if it does not exist.
 fn lower_root(matrix: ArrayView2<f64>) -> Option<Array2<f64>> {
     let size = matrix.nrows();
     let mut root = Array2::zeros((size, size));

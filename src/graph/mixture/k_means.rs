@@ -15,7 +15,7 @@ const ROWS_PER_BLOCK: usize = 512;
 /// Rows for each center that the start is drawn from, at most.
 const STARTS_PER_CENTER: usize = 16;
 
-/// How means are looked for.
+/// How means are found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KMeansOptions {
     /// Rows for each mean that they are fitted on, at most; all rows are assigned in the end.
@@ -47,8 +47,8 @@ pub(super) fn k_means(
     Centers::of(&means, rows.columns()).assign(rows, cancellation)
 }
 
-/// Returns rows to start from, drawn by the squares of their distances from those before. Fewer where there are no more
-/// that differ.
+/// Returns rows to start from, drawn by the squares of their distances from earlier ones. Fewer if not enough rows
+/// differ.
 fn starts(rows: &Rows, count: usize, seed: u64, cancellation: &Cancellation) -> Result<Vec<Vec<f32>>> {
     let rows = rows.select(&strided(rows.count(), STARTS_PER_CENTER.saturating_mul(count)));
     let mut random = SplitMix64::new(seed);
@@ -70,7 +70,7 @@ fn starts(rows: &Rows, count: usize, seed: u64, cancellation: &Cancellation) -> 
             left -= f64::from(*square);
             *square > 0.0 && left <= 0.0
         });
-        // Rounding may leave something behind the last row; where all squares are 0, there is none.
+        // Rounding may lead past the last row; if all squares are 0, there is none.
         next = drawn.or_else(|| squares.iter().rposition(|square| *square > 0.0)).unwrap_or(rows.count());
     }
     Ok(starts)
@@ -93,7 +93,7 @@ fn update(means: &mut [Vec<f32>], rows: &Rows, nearest: &[u32]) {
     }
 }
 
-/// Means, [`LANES`] at a time beside each other.
+/// Means, interleaved [`LANES`] at a time.
 struct Centers {
     /// For each lot, the means by column, and half of the square of the length of each mean.
     lots: Vec<(Vec<[f32; LANES]>, [f32; LANES])>,
@@ -103,7 +103,7 @@ impl Centers {
     fn of(means: &[Vec<f32>], columns: usize) -> Self {
         let lot = |means: &[Vec<f32>]| {
             let mut by_column = vec![[0.0; LANES]; columns];
-            // Nothing is near a center that there is not.
+            // Nothing is near a missing center.
             let mut halves = [f32::INFINITY; LANES];
             for (lane, (mean, half)) in means.iter().zip(&mut halves).enumerate() {
                 by_column.iter_mut().zip(mean).for_each(|(column, value)| column[lane] = *value);

@@ -67,7 +67,7 @@ fn near(components: &[Component], cancellation: &Cancellation) -> Result<Vec<Vec
     components.par_iter().enumerate().map(of_cluster).collect()
 }
 
-/// Returns the most probable of what is above the threshold, and the most probable of all in any case.
+/// Returns the most probable memberships above the threshold, and always the most probable one.
 fn kept(candidates: &[u32], weights: &[f64], options: &MixtureOptions) -> Vec<Membership> {
     let most = most(weights) as usize;
     let above = |(place, weight): &(usize, &f64)| *place == most || **weight > f64::from(options.threshold);
@@ -79,8 +79,8 @@ fn kept(candidates: &[u32], weights: &[f64], options: &MixtureOptions) -> Vec<Me
     memberships
 }
 
-/// Takes the weakest memberships from clusters that have too many. A row always has a place in its hard cluster, which
-/// no other row gets; there it goes where it is left with nothing.
+/// Takes the weakest memberships from clusters that have too many. A place in its hard cluster is always reserved for a
+/// row, which goes there if it has no other.
 fn bound(all: &mut [Vec<Membership>], hard: &[u32], count: usize, members_max: usize) {
     let mut places = vec![members_max; count];
     for own in hard {

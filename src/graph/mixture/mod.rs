@@ -89,7 +89,7 @@ pub fn soft_clusters(
 }
 
 impl SoftClusters {
-    /// Numbers the clusters anew; those that nothing is in have no number.
+    /// Numbers the clusters again; those that nothing is in have no number.
     fn of(memberships: &[Vec<Membership>], count: usize) -> Self {
         let mut numbers = vec![u32::MAX; count];
         let mut clusters = Self { rows: vec![0], ..Self::default() };

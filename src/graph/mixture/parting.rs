@@ -14,21 +14,21 @@ use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::random::part_seed;
 
-/// Dimensions of a cell that a mixture is fitted in, and what the search for them works with.
+/// Dimensions of a cell in which a mixture is fitted, and dimensions used to find them.
 const DIMENSIONS: usize = 8;
 const WIDTH: usize = 16;
 /// Gaussians of a cell at most, and rows that there must be for each.
 const PARTS_MAX: usize = 16;
 const ROWS_PER_PART: usize = 9;
-/// Numbers of Gaussians in a row that are no better, after which no more are tried.
+/// Consecutive numbers of Gaussians without improvement after which no more are tried.
 const WORSE_MAX: usize = 3;
-/// Rows of a cell: in the mean at least, and at most, as far as they differ.
+/// Rows of a cell: minimum on average, and maximum if rows differ.
 const ROWS_PER_CELL_MIN: usize = 128;
 const ROWS_PER_CELL_MAX: usize = 2_048;
 /// Rows for each mean that k-means is fitted on, and its rounds.
 const ROWS_PER_MEAN: usize = 64;
 const MEAN_ROUNDS: usize = 10;
-/// How often what is too large is parted by what is in it, before it is cut in the order of its rows.
+/// How often a cluster that is too large is divided by content before it is cut in the order of its rows.
 const DEPTH_MAX: usize = 12;
 
 /// Returns the cluster of each row, and how many there are. None is empty, and none larger than
@@ -74,7 +74,7 @@ impl Parting<'_> {
         Ok(clusters)
     }
 
-    /// Returns a cell in cells that a mixture can be fitted to in good time; it is whole where its rows do not differ.
+    /// Divides a cell into cells small enough to fit a mixture; it stays whole if its rows do not differ.
     fn small_cells(&self, cell: Vec<u32>, (seed, depth): (u64, u64)) -> Result<Vec<Vec<u32>>> {
         if cell.len() <= ROWS_PER_CELL_MAX {
             return Ok(vec![cell]);
@@ -174,7 +174,7 @@ fn best_parts(local: &Rows, seed: u64, cancellation: &Cancellation) -> Result<Ve
     Ok(best.parts)
 }
 
-/// Returns what stands in where linfa finds no mixture.
+/// Returns the substitute if linfa finds no mixture.
 fn fallback(local: &Rows, count: usize, seed: u64, cancellation: &Cancellation) -> Result<Fit> {
     let options = KMeansOptions { rows_per_mean: usize::MAX, rounds_max: MEAN_ROUNDS, seed };
     Ok(diagonal(local, &k_means(local, count, options, cancellation)?, count))

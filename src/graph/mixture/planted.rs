@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How vectors are planted: around the centers of groups, which lie around topics.
+/// How vectors are planted: around the centers of groups, which are around topics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlantedOptions {
     pub(crate) count: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Planted {
     pub(crate) groups: Vec<u32>,
 }
 
-/// Random numbers, apart from those that clusters are looked for with.
+/// Random numbers, separate from those for finding clusters.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

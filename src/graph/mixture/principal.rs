@@ -12,7 +12,7 @@ use crate::graph::random::SplitMix64;
 
 /// Rows that the directions are found from, at most; evenly spread over all.
 const SAMPLE_MAX: usize = 8_192;
-/// Products with the covariances, each of which brings the directions nearer.
+/// Number of products with the covariances, each of which improves the directions.
 const ROUNDS: usize = 4;
 /// Rows that one thread sums before sums are added in order. It may not depend on the number of threads.
 const ROWS_PER_BLOCK: usize = 512;
@@ -20,8 +20,8 @@ const ROWS_PER_BLOCK: usize = 512;
 const VARIANCE_MIN: f64 = 1e-10;
 
 /// Returns the rows in the coordinates of their first principal components, at most `components_max` of them and fewer
-/// than `WIDTH`, with means of 0, the component with the most variance first. Where there is no variance, there are no
-/// columns. Takes `O(ROUNDS · sample · columns · WIDTH + rows · columns · WIDTH)`.
+/// than `WIDTH`, with means of 0, the component with the most variance first. Without variance, there are no columns.
+/// Takes `O(ROUNDS · sample · columns · WIDTH + rows · columns · WIDTH)`.
 pub(super) fn principal<const WIDTH: usize>(
     rows: &Rows,
     components_max: usize,

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 pub(super) struct Rows<'a> {
     values: Cow<'a, [f32]>,
     columns: usize,
-    /// Of each row; 0 for a row that is read as zeros, whatever stands there.
+    /// Of each row; 0 for a row that is read as zeros, whatever its values.
     scales: Vec<f32>,
 }
 
 impl<'a> Rows<'a> {
-    /// Returns vectors scaled to unit length. One that has no length, or a value that is not finite, is all zeros. What
-    /// is left over behind the last whole vector is left out.
+    /// Returns vectors scaled to unit length. One without length, or with a value that is not finite, is all zeros. An
+    /// incomplete last vector is left out.
     pub(super) fn unit(vectors: &'a [f32], dimensions: usize) -> Self {
         let scales = match dimensions {
             0 => Vec::new(),
@@ -23,7 +23,7 @@ impl<'a> Rows<'a> {
 }
 
 impl Rows<'static> {
-    /// Returns `count` rows whose values stand one behind the other.
+    /// Returns `count` rows with consecutive values.
     pub(super) fn of(values: Vec<f32>, columns: usize, count: usize) -> Self {
         Self { values: Cow::Owned(values), columns, scales: vec![1.0; count] }
     }
@@ -38,7 +38,7 @@ impl Rows<'_> {
         self.columns
     }
 
-    /// Returns a row as it stands, without its scale.
+    /// Returns a row without its scale.
     pub(super) fn row(&self, row: usize) -> &[f32] {
         &self.values[row * self.columns..(row + 1) * self.columns]
     }
@@ -59,7 +59,7 @@ impl Rows<'_> {
     }
 }
 
-/// Returns what makes a vector one of unit length.
+/// Returns the factor that scales a vector to unit length.
 fn scale(vector: &[f32]) -> f32 {
     let square = vector.iter().map(|value| f64::from(*value) * f64::from(*value)).sum::<f64>();
     let scale = (1.0 / square.sqrt()) as f32;

@@ -14,10 +14,10 @@ pub const BLOCK_MAX: usize = 64;
 const WORDS_MAX: usize = 6;
 /// Characters of a word that may be misspelt at least.
 const MISSPELT_CHARS_MIN: usize = 5;
-/// Mentions of a name that are looked at for a sentence that names another too.
+/// Mentions of a name that are searched for a sentence with another name.
 const MENTIONS_MAX: usize = 256;
 
-/// Returns which names are spellings of one, or stand behind titles, by their words alone.
+/// Returns which names are spellings of one, or follow honorifics, by their words alone.
 ///
 /// Complexity: linear in the names.
 pub(super) fn spellings(graph: &PassageGraph<'_>) -> Vec<Link> {
@@ -38,9 +38,9 @@ pub(super) fn spellings(graph: &PassageGraph<'_>) -> Vec<Link> {
     links
 }
 
-/// Returns which names are alike and keep the same company, where no sentence names both.
+/// Returns which names are similar and keep the same company, if no sentence names both.
 ///
-/// Complexity: linear in the names, beside the company of those that are alike.
+/// Complexity: linear in the names, plus the company of similar ones.
 pub(super) fn alike(graph: &PassageGraph<'_>) -> Vec<Link> {
     let mut links = shortened(graph);
     links.extend(misspelt(graph));
@@ -48,8 +48,7 @@ pub(super) fn alike(graph: &PassageGraph<'_>) -> Vec<Link> {
     links
 }
 
-/// Returns names of persons that leave out what another has between first and last name, or all but its first letter,
-/// where there is one such other.
+/// Returns names of persons that omit or abbreviate the middle names of another, if there is only one such other.
 fn shortened(graph: &PassageGraph<'_>) -> Vec<Link> {
     let mut blocks: FxHashMap<(char, &str), Vec<EntityOrdinal>> = FxHashMap::default();
     for entity in graph.entity_documents.ordinals() {
@@ -112,7 +111,7 @@ fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
             if word.chars().count() + 1 < MISSPELT_CHARS_MIN {
                 continue;
             }
-            // What is left of a word without what may be misspelt.
+            // The part of a word that a misspelling does not change.
             let ending = ends.nth(1).map_or(*word, |(start, _)| &word[start..]);
             let first: String = word.chars().take(1).collect();
             blocks
@@ -137,7 +136,7 @@ fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
     links
 }
 
-/// Returns whether no sentence names both: what one sentence tells apart is not one.
+/// Returns whether no sentence names both: names that one sentence distinguishes are not one entity.
 fn are_never_together(graph: &PassageGraph<'_>, one: EntityOrdinal, other: EntityOrdinal) -> bool {
     let sentences = |entity| {
         let postings = graph.entity_mentions.of(entity).take(MENTIONS_MAX);

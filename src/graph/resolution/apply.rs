@@ -5,35 +5,35 @@ use crate::graph::elements::{pack_own, postings};
 use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _};
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph};
 
-/// A graph by its names, and by the entities that these stand for.
+/// A graph by names, and by the entities that these stand for.
 #[derive(Debug, Clone, Copy)]
 pub struct EntityGraph<'a> {
     /// By names.
     pub names: PassageGraph<'a>,
     /// By entities: see [`resolved`].
     pub entities: PassageGraph<'a>,
-    /// What the names stand for; each for itself where there is none.
+    /// The entities of the names; by default, each name is an entity.
     pub resolution: Option<Resolution<'a>>,
 }
 
 impl EntityGraph<'_> {
-    /// Returns the entity that stands for what a name is in a document.
+    /// Returns the entity of a name in a document.
     #[must_use]
     pub fn canonical(&self, name: EntityOrdinal, document: DocumentOrdinal) -> EntityOrdinal {
         self.resolution.map_or(name, |resolution| resolution.canonical(name, document))
     }
 }
 
-/// A graph of which every name is an entity of its own.
+/// A graph in which every name is a separate entity.
 impl<'a> From<PassageGraph<'a>> for EntityGraph<'a> {
     fn from(graph: PassageGraph<'a>) -> Self {
         Self { names: graph, entities: graph, resolution: None }
     }
 }
 
-/// Returns a graph with the same documents, passages, sentences and numbers of entities, in which every mention is one
-/// of the thing that its name stands for there, once a sentence, and documents bear the things that their names stand
-/// for. It has no cues, questions or edges. Names that stand for nothing have no mentions left.
+/// Returns a graph with the same documents, passages, sentences and numbers of entities, in which every mention is of
+/// the entity that its name stands for there, once per sentence, and documents have the entities of their names. It has
+/// no cues, questions or edges. Names merged into others have no mentions left.
 #[must_use]
 pub fn resolved(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> PackedGraph {
     let mut found = PackedGraph {

@@ -3,11 +3,11 @@
 use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, PassageOrdinal};
 use crate::graph::packed::PassageGraph;
 
-/// Passages that are looked at for the company of a name, and of a document.
+/// Passages that are read for the company of a name, and of a document.
 pub const PASSAGES_MAX: usize = 32;
 /// Names that two keep company with in common, at least, before that says anything.
 const SHARED_MIN: usize = 2;
-/// The share of what the poorer company says that both have to have in common.
+/// The share of the smaller company that both must have in common.
 const SHARE_MIN: f64 = 0.15;
 
 /// Names in order.
@@ -20,7 +20,7 @@ pub(super) fn passages<'g>(graph: &PassageGraph<'g>, name: EntityOrdinal) -> imp
     postings.map(move |posting| passages[posting]).filter(move |passage| last.replace(*passage) != Some(*passage))
 }
 
-/// Returns the names that stand in the first of some passages.
+/// Returns the names in the first of some passages.
 pub(super) fn of(graph: &PassageGraph<'_>, passages: impl Iterator<Item = PassageOrdinal>) -> Names {
     names(graph, passages.take(PASSAGES_MAX))
 }
@@ -38,8 +38,8 @@ fn names(graph: &PassageGraph<'_>, passages: impl Iterator<Item = PassageOrdinal
     names
 }
 
-/// Returns how much two companies have in common that none of `apart` says: how many names, and what these say, each
-/// the more the fewer documents have it.
+/// Returns how much two companies have in common, without names in `apart`: the number of names, and their weight,
+/// larger for names in fewer documents.
 pub(super) fn shared(graph: &PassageGraph<'_>, one: &Names, other: &Names, apart: &[EntityOrdinal]) -> (usize, f64) {
     let common = one.iter().filter(|it| other.binary_search(it).is_ok());
     let common: Vec<EntityOrdinal> = common.copied().filter(|it| !speaks_of(graph, *it, apart)).collect();
@@ -77,7 +77,7 @@ fn speaks_of(graph: &PassageGraph<'_>, name: EntityOrdinal, some: &[EntityOrdina
     some.contains(&name) || some.iter().any(|it| graph.entity_name(*it).split(' ').any(|part| part == word))
 }
 
-/// Returns what a name says by the documents that have it: nothing where most of them do.
+/// Returns the weight of a name by the number of documents that have it: 0 if most do.
 fn says(graph: &PassageGraph<'_>, name: EntityOrdinal) -> f64 {
     let documents = f64::from(graph.entity_documents[name].max(1));
     (graph.document_count() as f64 / documents).ln().max(0.0)

@@ -20,11 +20,11 @@ use crate::text::without_honorific;
 
 /// Documents that are read together.
 const BLOCK: usize = 1_024;
-/// Letters of an acronym that stands for the same in documents that do not say for what, at least.
+/// Minimum letters of an acronym that keeps its meaning in documents that do not expand it.
 const ACRONYM_LETTERS_MIN: usize = 3;
 
-/// Returns which entities of a graph, which was made of `documents`, stand for one thing, and what kinds of things they
-/// stand for. What was asked for comes before all rules; pairs of names of which one is not there say nothing.
+/// Returns which names of a graph, built from `documents`, stand for one entity, and the types of entities. Merges and
+/// splits by hand override all rules; pairs with a missing name do not count.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub fn pack_resolution(
     Ok(packed)
 }
 
-/// What was found in a document.
+/// The findings in a document.
 struct Found {
     links: Vec<Link>,
     cues: Vec<super::standing::Cue>,
@@ -91,7 +91,7 @@ struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    /// Merges names that are names of one thing wherever they stand.
+    /// Merges names that stand for one entity everywhere.
     fn everywhere(&mut self, found: &[Found], same: &[(EntityOrdinal, EntityOrdinal)], packed: &mut PackedResolution) {
         let mut groups = Groups::new(packed.entity_thing.len(), &self.apart);
         for (one, other) in same {
@@ -142,13 +142,13 @@ impl Decision<'_> {
         agreed.filter(|(name, _, _)| self.is_borne_once(*name)).collect()
     }
 
-    /// Returns whether at most one document bears a name that says enough to be the same in all others.
+    /// Returns whether a name is distinctive enough to mean the same in all documents: at most one document has it.
     fn is_borne_once(&self, name: EntityOrdinal) -> bool {
         self.graph.entity_bearers.of(name).len() <= 1 && self.shared.is_telling(&self.graph, name)
     }
 
-    /// Returns the name that stands for a thing: one that a title has, without a title of its own, the one of the most
-    /// words and letters, the first. It depends on no count, so that it stays as documents come and go.
+    /// Returns the name that stands for an entity: preferably one in a title, without an honorific, with the most words
+    /// and letters, the first. It depends on no count, so it stays as documents are added and removed.
     fn standing_for(&self, names: &[EntityOrdinal]) -> EntityOrdinal {
         let graph = &self.graph;
         let rank = |name: &&EntityOrdinal| {
@@ -161,7 +161,7 @@ impl Decision<'_> {
         names.iter().min_by_key(rank).copied().unwrap_or_default()
     }
 
-    /// Says what names stand for in some documents alone.
+    /// Determines what names stand for in some documents only.
     fn in_documents(
         &mut self,
         found: &[Found],
@@ -194,7 +194,7 @@ impl Decision<'_> {
         Ok(())
     }
 
-    /// Returns the names and things that stay apart, of each those that stay apart from it.
+    /// Returns, for each name and entity, those that stay apart from it.
     fn apart_things(&self, packed: &PackedResolution) -> FxHashMap<EntityOrdinal, Vec<EntityOrdinal>> {
         let mut apart: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>> = FxHashMap::default();
         for (one, other) in &self.apart {
@@ -207,7 +207,7 @@ impl Decision<'_> {
         apart
     }
 
-    /// Returns the names of a document that stand there for something else than elsewhere.
+    /// Returns the names that stand for another entity in this document than elsewhere.
     fn things_in(
         &self,
         found: &Found,
@@ -217,7 +217,7 @@ impl Decision<'_> {
     ) -> Vec<(EntityOrdinal, EntityOrdinal, Reason)> {
         let mentioned: FxHashSet<EntityOrdinal> = found.names.iter().copied().collect();
         let global = |name: EntityOrdinal| packed.entity_thing[name.index()];
-        // "HTU" may be another union here than elsewhere: what it stands for there is not drawn in if it is not named.
+        // "HTU" may be another union here than elsewhere: its meaning elsewhere does not apply unless it is named.
         let thing = |name: EntityOrdinal| {
             if mentioned.contains(&name) && !mentioned.contains(&global(name)) { name } else { global(name) }
         };
@@ -232,7 +232,7 @@ impl Decision<'_> {
             .collect();
         let mut groups = Groups::new(nodes.len(), &pairs);
         for (one, other, reason) in links {
-            // The types of names are those of most documents; a last name may stand for a person in this one.
+            // The types of names are those in most documents; a last name may stand for a person in this one.
             let is_likeness = matches!(reason, Reason::Parenthesis | Reason::Acronym | Reason::Initials);
             if let Some((a, b)) = place(thing(*one)).zip(place(thing(*other)))
                 && !(is_likeness && self.types.differ(*one, *other))
@@ -256,9 +256,9 @@ impl Decision<'_> {
         found.map(|(name, (thing, reason))| (name, thing, reason)).collect()
     }
 
-    /// Returns, of the places of things that are one in a document, the one that stands for it there: not a name that
-    /// stands for something else elsewhere, not one that several documents bear, one that the title has, the one of the
-    /// most words and letters, the first.
+    /// Returns, of names merged in a document, the one that stands for the entity there: preferably not a name with
+    /// another meaning elsewhere, not one that several documents have, one in the title, the one with the most words
+    /// and letters, the first.
     fn standing_there(
         &self,
         places: &[EntityOrdinal],
@@ -285,7 +285,7 @@ impl Decision<'_> {
         places.iter().min_by_key(rank).copied().unwrap_or_default()
     }
 
-    /// Says what kinds of things names stand for: those that stand for a thing by what is said of all of its names.
+    /// Determines the types of entities, from the cues of all their names.
     fn types(&mut self, packed: &mut PackedResolution) {
         for name in EntityOrdinal::first(packed.entity_thing.len()) {
             let thing = packed.entity_thing[name.index()];

@@ -5,10 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Reason;
 use crate::graph::ordinal::EntityOrdinal;
 
-/// Names that rules merge into one thing at most: more are rather a rule that went astray.
+/// Maximum names that rules merge into one entity: more suggest a wrong rule.
 pub const NAMES_MAX: usize = 64;
 
-/// Names on their way to things.
+/// Names being merged into entities.
 pub(super) struct Groups {
     parent: Vec<u32>,
     size: Vec<u32>,
@@ -19,7 +19,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Starts with names that are things of their own, of which some pairs stay apart.
+    /// Starts with every name as a separate entity, with pairs that stay apart.
     pub(super) fn new(count: usize, apart: &[(EntityOrdinal, EntityOrdinal)]) -> Self {
         let mut groups = Self {
             parent: (0..count as u32).collect(),
@@ -89,8 +89,7 @@ impl Groups {
         several.map(|group| group.iter().map(|it| it.1).collect()).collect()
     }
 
-    /// Returns for each name but `things`, of which each group has one, the name that it was merged with on the way to
-    /// that, and why.
+    /// Returns for each name except `things`, one per group, the name that it was merged with, and why.
     pub(super) fn merged_with(&self, things: &[EntityOrdinal]) -> FxHashMap<EntityOrdinal, (EntityOrdinal, Reason)> {
         let mut beside: FxHashMap<EntityOrdinal, Vec<(EntityOrdinal, Reason)>> = FxHashMap::default();
         for (one, other, reason) in &self.joined {

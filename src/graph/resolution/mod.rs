@@ -36,32 +36,32 @@ pub const NONE: u32 = u32::MAX;
 arrays! {
     PackedResolution, Resolution;
 
-    /// The entity that stands for the thing that each stands for wherever nothing else is said: mostly itself.
+    /// The entity that each name stands for by default: usually itself.
     entity_thing: Column<EntityOrdinal, EntityOrdinal> = "entity.thing" [each entities, below entities],
-    /// Why, by the code of a [`Reason`]; 0 where it is itself.
+    /// Why, by the code of a [`Reason`]; 0 if it is itself.
     entity_reason: Column<EntityOrdinal, u32> = "entity.reason" [each entity_thing],
-    /// The entity of that thing with which it was merged for this reason, or itself.
+    /// The name with which it was merged for this reason, or itself.
     entity_beside: Column<EntityOrdinal, EntityOrdinal> = "entity.beside" [each entity_thing, below entity_thing],
-    /// Documents in which each entity stands for another thing: rows of `scoped_document`.
+    /// Documents in which each name stands for another entity: rows of `scoped_document`.
     entity_scoped: Rows<EntityOrdinal, Position> = "entity.scoped" [rows entity_thing scoped_document],
     /// Such a document, ascending in each row.
     scoped_document: Column<Position, DocumentOrdinal> = "scoped.document" [below documents],
-    /// The entity that stands for the thing there.
+    /// The entity that it stands for there.
     scoped_thing: Column<Position, EntityOrdinal> = "scoped.thing" [each scoped_document, below entity_thing],
     /// Why, by the code of a [`Reason`].
     scoped_reason: Column<Position, u32> = "scoped.reason" [each scoped_document],
-    /// What kind of thing each entity stands for, by the code of a [`NameType`]; 0 where nothing says so.
+    /// The type of each entity, by the code of a [`NameType`]; 0 without a cue.
     entity_type: Column<EntityOrdinal, u32> = "entity.type" [each entity_thing],
-    /// The sentence that says so, or [`NONE`] where the name does.
+    /// The sentence with the cue, or [`NONE`] if the name has it.
     entity_type_sentence: Column<EntityOrdinal, SentenceOrdinal> = "entity.type-sentence"
         [each entity_thing, below_or_none sentences],
 }
 
-/// Why two names are names of one thing.
+/// Why two names stand for one entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Reason {
-    /// Somebody said so.
+    /// They were merged by hand.
     Asked = 1,
     /// They are spellings of one name: "St. Louis" and "Saint Louis".
     Spelling = 2,
@@ -71,7 +71,7 @@ pub enum Reason {
     Parenthesis = 4,
     /// One is the first letters of the other.
     Acronym = 5,
-    /// A document bears both.
+    /// A document has both.
     Document = 6,
     /// One is the last name of the other.
     LastName = 7,
@@ -79,7 +79,7 @@ pub enum Reason {
     Initials = 8,
     /// One word differs by one letter, and they keep the same company.
     Misspelling = 9,
-    /// Several documents bear the name, and this is the one that is meant.
+    /// Several documents have the name, and this one is meant.
     Bearer = 10,
 }
 
@@ -121,30 +121,30 @@ impl Reason {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// Returns the reason of a code that a version holds; none for 0 and for what is no code.
+    /// Returns the reason of a code in a version; none for 0 and for unknown codes.
     #[must_use]
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|it| *it as u32 == code)
     }
 }
 
-/// A name that stands for a thing that another name stands for too.
+/// A name merged into another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Merge {
     /// The entity of the name.
     pub name: EntityOrdinal,
-    /// The entity that stands for the thing.
+    /// The entity that it stands for.
     pub entity: EntityOrdinal,
     /// The entity of the name that it was merged with.
     pub beside: EntityOrdinal,
-    /// The document in which it does; none where it does so everywhere.
+    /// The document in which it does; none if it does everywhere.
     pub document: Option<DocumentOrdinal>,
     /// Why.
     pub reason: Reason,
 }
 
 impl Resolution<'_> {
-    /// Checks that every array keeps its rules, beside a graph of so many of each.
+    /// Checks that every array obeys its rules, for a graph with so many elements.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl Resolution<'_> {
         Ok(())
     }
 
-    /// Returns the entity that stands for what `entity` is in a document.
+    /// Returns the entity of the name `entity` in a document.
     #[must_use]
     pub fn canonical(&self, entity: EntityOrdinal, document: DocumentOrdinal) -> EntityOrdinal {
         let scoped = self.entity_scoped.of(entity);
@@ -180,8 +180,7 @@ impl Resolution<'_> {
         }
     }
 
-    /// Returns every entity that stands for something that a name stands for, in order: the one that it is everywhere,
-    /// and those that it is in some documents.
+    /// Returns every entity that a name stands for, in order: the default one, and those in some documents.
     #[must_use]
     pub fn referents(&self, entity: EntityOrdinal) -> Vec<EntityOrdinal> {
         let mut things = self.scoped_thing.of(self.entity_scoped.of(entity)).to_vec();
@@ -191,7 +190,7 @@ impl Resolution<'_> {
         things
     }
 
-    /// Returns what kind of thing an entity stands for, and the sentence that says so, if none of its name does.
+    /// Returns the type of an entity, and the sentence with the cue, unless its name has it.
     #[must_use]
     pub fn type_of(&self, entity: EntityOrdinal) -> Option<(NameType, Option<SentenceOrdinal>)> {
         let sentence = Some(self.entity_type_sentence[entity]).filter(|it| it.0 != NONE);
@@ -217,8 +216,7 @@ impl Resolution<'_> {
 }
 
 impl PackedResolution {
-    /// Returns the resolution of so many entities by these merges, without types; none where one names what is not
-    /// there.
+    /// Returns the resolution of so many names by these merges, without types; none if one refers to a missing name.
     pub(crate) fn of_merges(entities: usize, mut merges: Vec<Merge>) -> Option<Self> {
         let mut packed = Self::of_names(entities);
         merges.sort_by_key(|it| (it.name, it.document));
@@ -244,7 +242,7 @@ impl PackedResolution {
         Some(packed)
     }
 
-    /// Returns the resolution of so many entities each of which is a thing of its own.
+    /// Returns the resolution of so many names, each of which is a separate entity.
     #[must_use]
     pub fn of_names(entities: usize) -> Self {
         Self {

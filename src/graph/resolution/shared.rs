@@ -8,27 +8,27 @@ use crate::error::Result;
 use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, name_kind};
 
-/// Documents that bear a name and among which is looked for the one that another means, at most.
+/// Maximum documents with a name among which the one meant by another is determined.
 pub const BEARERS_MAX: usize = 16;
-/// Documents in which what a name means is looked for, at most.
+/// Maximum documents in which the meaning of a name is determined.
 pub const READERS_MAX: usize = 256;
 
-/// The things that a name may stand for: each document that bears it by a part of its title, and the whole of that.
+/// The candidates for a name: each document that has it as part of its title, and that title.
 type Bearers = Vec<(DocumentOrdinal, EntityOrdinal)>;
 
 /// A document, a name in it, and what the name stands for there.
 pub(super) type Meant = (DocumentOrdinal, EntityOrdinal, EntityOrdinal);
 
-/// Names by what documents bear.
+/// Names by the documents that have them.
 pub(super) struct Shared {
-    /// Bearers of those that stand for several things.
+    /// Bearers of names of several entities.
     several: BTreeMap<EntityOrdinal, Bearers>,
-    /// Those that one document bears by a part of its title.
+    /// Names that one document has as part of its title.
     single: BTreeMap<EntityOrdinal, (DocumentOrdinal, EntityOrdinal)>,
 }
 
 impl Shared {
-    /// Looks at who bears names. Complexity: linear in the bearers.
+    /// Collects the bearers of names. Complexity: linear in the bearers.
     pub(super) fn of(graph: &PassageGraph<'_>) -> Self {
         let mut titles: Vec<Option<EntityOrdinal>> = vec![None; graph.document_count()];
         let mut parts: BTreeMap<EntityOrdinal, Vec<DocumentOrdinal>> = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Shared {
         shared
     }
 
-    /// Returns whether a name stands for different things in different documents.
+    /// Returns whether a name stands for different entities in different documents.
     pub(super) fn contains(&self, name: EntityOrdinal) -> bool {
         self.several.contains_key(&name)
     }
@@ -73,12 +73,12 @@ impl Shared {
         single.is_none_or(|(document, _)| !bears_place(graph, name, *document) && graph.entity_name(name).contains(' '))
     }
 
-    /// Returns what names stand for in the documents that mention them, as far as that can be said: in those that bear
-    /// them what these are about, in others that with which they have clearly the most company in common.
+    /// Returns the entities of names in the documents that mention them, if they can be determined: in documents that
+    /// have the name, their subject; in others, the one with clearly the most company in common.
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was asked for, which every name looks for.
+    /// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was requested, checked for every name.
     pub(super) fn meant(&self, graph: &PassageGraph<'_>, cancellation: &Cancellation) -> Result<Vec<Meant>> {
         let mut meant = Vec::new();
         let few = |(name, bearer): (&EntityOrdinal, &(DocumentOrdinal, EntityOrdinal))| (*name, vec![*bearer]);
@@ -86,7 +86,7 @@ impl Shared {
         for (name, bearers) in self.several.iter().map(|(name, bearers)| (*name, bearers.clone())).chain(single) {
             cancellation.check()?;
             meant.extend(bearers.iter().map(|(document, thing)| (*document, name, *thing)));
-            // A place that stands before a comma is known to others by its name alone.
+            // Other documents call a place before a comma by its name alone.
             let is_place = !self.contains(name) && bearers.iter().all(|it| bears_place(graph, name, it.0));
             if bearers.len() > BEARERS_MAX || is_place {
                 continue;
@@ -106,7 +106,7 @@ impl Shared {
     }
 }
 
-/// Returns whether a document bears a name by what stands before a comma in its title: often a place.
+/// Returns whether a name is the part before a comma in a document's title: often a place.
 fn bears_place(graph: &PassageGraph<'_>, name: EntityOrdinal, document: DocumentOrdinal) -> bool {
     let bearers = graph.entity_bearers.of(name).filter(|it| graph.bearer_document[*it] == document);
     bearers.into_iter().any(|it| graph.bearer_kind[it] == name_kind::BEFORE_COMMA)

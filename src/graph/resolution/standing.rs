@@ -14,7 +14,7 @@ use crate::text::{
 const PARENTHESIS_CHARS_MAX: usize = 60;
 /// Words after the verb of a sentence that may say what something is.
 const PREDICATE_WORDS_MAX: usize = 9;
-/// Words before a name that say that it stands for somewhere.
+/// Words before a name that mark it as a place.
 const PLACING: &[&str] =
     &["in", "at", "near", "into", "around", "across", "throughout", "the", "between", "from", "to"];
 /// Words that speak of a person.
@@ -29,19 +29,19 @@ pub(super) struct Standing<'a> {
     pub(super) entity: EntityOrdinal,
     /// Its folded words.
     pub(super) name: &'a str,
-    /// The name as it is written first, if it stands anywhere in full.
+    /// The name in its first full spelling, if there is one.
     pub(super) written: Option<String>,
-    /// Where it stands first, and last.
+    /// Its first and last position.
     pub(super) places: Option<(Place, Place)>,
-    /// Whether a word before it says that it stands for somewhere.
+    /// Whether a word before it marks it as a place.
     pub(super) is_placed: bool,
-    /// What a parenthesis behind it says, folded.
+    /// The parenthesis after it, folded.
     pub(super) parentheses: Vec<String>,
-    /// How the document bears it, if it does.
+    /// How the document has it, if it does.
     pub(super) borne: Option<u32>,
 }
 
-/// What a sentence says that an entity is.
+/// The type that a sentence gives to an entity.
 pub(super) type Cue = (EntityOrdinal, NameType, SentenceOrdinal);
 
 /// What resolution looks at in a document.
@@ -145,12 +145,12 @@ fn first_words(text: &str, count: usize) -> &str {
 }
 
 fn text_of<'t>(prose: &'t str, sentence: Span, text: &NamedPassage<'_>) -> &'t str {
-    // Blanks for what is no prose take as many bytes.
+    // Blanks replace other text byte for byte.
     if prose.len() == text.text.len() { sentence.of(prose) } else { "" }
 }
 
-/// Returns the folded name of what the first sentence of a document is about, or its title, with the other names that
-/// the sentence gives to it.
+/// Returns the folded name of the subject of a document's first sentence, or its title, with the other names that the
+/// sentence gives to it.
 fn subject(document: &NamedDocument<'_>) -> Option<(String, Vec<String>)> {
     let passage = document.passages.first().filter(|passage| !passage.is_code())?;
     let sentences = passage.sentences.iter().map(|sentence| sentence.of(passage.text));
@@ -159,13 +159,13 @@ fn subject(document: &NamedDocument<'_>) -> Option<(String, Vec<String>)> {
     Some((folded(name), aliases(name, sentence)))
 }
 
-/// Returns whether the word before a name says that it stands for somewhere.
+/// Returns whether the word before a name marks it as a place.
 fn is_placed(before: &str) -> bool {
     let joined = before.ends_with(char::is_whitespace);
     joined && words(before).last().is_some_and(|it| is_one_of(it.text, PLACING))
 }
 
-/// Returns what stands in a parenthesis behind a name, up to the first comma or semicolon.
+/// Returns the parenthesis after a name, up to the first comma or semicolon.
 fn in_parenthesis(after: &str) -> Option<&str> {
     let after = after.strip_prefix(['"', '”']).unwrap_or(after);
     let inside = after.trim_start().strip_prefix('(')?;
@@ -175,7 +175,7 @@ fn in_parenthesis(after: &str) -> Option<&str> {
     Some(&inside[..end])
 }
 
-/// Returns what the noun right before a name says that it is: `the film Jaws`, `the city of Ravenna`.
+/// Returns the type given by the noun right before a name: `the film Jaws`, `the city of Ravenna`.
 fn noun_before(before: &str) -> Option<NameType> {
     let gap = before.trim_end().len() < before.len();
     let found = words(before.trim_end());
@@ -191,7 +191,7 @@ fn noun_before(before: &str) -> Option<NameType> {
     type_of_noun(last.text)
 }
 
-/// Returns what a sentence says that a name is which stands before `after`: `Ravenna is a city`.
+/// Returns the type that a sentence gives to the name before `after`: `Ravenna is a city`.
 fn noun_after(after: &str) -> Option<NameType> {
     let rest = after.trim_start();
     let rest = match rest.strip_prefix('(') {
@@ -211,7 +211,7 @@ fn noun_after(after: &str) -> Option<NameType> {
         if !goes_on || is_stop_word(word.text) || is_linking_word(word.text) {
             break;
         }
-        // The last noun before the phrase ends is what the others describe, a participle ends it.
+        // The last noun of the phrase is its head; a participle ends the phrase.
         match type_of_noun(word.text) {
             Some(found) => kind = Some(found),
             None if kind.is_some() => break,
@@ -222,7 +222,7 @@ fn noun_after(after: &str) -> Option<NameType> {
     kind
 }
 
-/// Returns whether a document bears a name by its title, whole or without what stands behind a parenthesis or comma.
+/// Returns whether a name is a document's title, whole or up to a parenthesis or comma.
 pub(super) const fn is_titled(kind: u32) -> bool {
     matches!(kind, name_kind::TITLE | name_kind::BARE_TITLE)
 }

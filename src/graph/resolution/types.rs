@@ -10,17 +10,17 @@ use crate::text::{NameType, type_of_name, type_of_noun};
 /// Cues of one entity that are counted at most.
 pub const CUES_MAX: usize = 256;
 
-/// A type with the sentence that says so; none where the name does.
+/// A type with the sentence that has the cue; none if the name has it.
 pub(super) type Typed = (NameType, Option<SentenceOrdinal>);
 
-/// What says of entities which types they have.
+/// Cues for the types of entities.
 pub(super) struct Types {
     said: BTreeMap<EntityOrdinal, Vec<Typed>>,
 }
 
 impl Types {
-    /// Takes up what sentences say, in the order of the text, what stands in the parentheses of titles, and what names
-    /// say of themselves.
+    /// Collects cues from sentences, in the order of the text, from the parentheses of titles, and from names
+    /// themselves.
     pub(super) fn of(graph: &PassageGraph<'_>, cues: impl Iterator<Item = Cue>) -> Self {
         let mut types = Self { said: BTreeMap::new() };
         for entity in graph.entity_documents.ordinals() {
@@ -41,7 +41,7 @@ impl Types {
         }
     }
 
-    /// Returns the type of an entity: what more than half of what is said of it says.
+    /// Returns the type of an entity: the one of more than half of its cues.
     pub(super) fn of_entity(&self, entity: EntityOrdinal) -> Option<Typed> {
         most(self.said.get(&entity)?)
     }
@@ -52,7 +52,7 @@ impl Types {
         types.is_some_and(|(one, other)| one.0 != other.0)
     }
 
-    /// Lets what is said of a name be said of the thing that it stands for.
+    /// Applies the cues of a name to its entity.
     pub(super) fn merge(&mut self, name: EntityOrdinal, thing: EntityOrdinal) {
         for typed in self.said.get(&name).cloned().unwrap_or_default() {
             self.add(thing, typed);
@@ -69,11 +69,11 @@ fn most(said: &[Typed]) -> Option<Typed> {
     let count = |kind| said.iter().filter(|it| it.0 == kind).count();
     let kind = NameType::ALL.into_iter().find(|kind| 2 * count(*kind) > said.len())?;
     let of_kind = || said.iter().filter(|it| it.0 == kind);
-    // A sentence can be looked at, so it is rather shown than the name.
+    // A sentence is more convincing to show than the name.
     of_kind().find(|it| it.1.is_some()).or_else(|| of_kind().next()).copied()
 }
 
-/// Returns what the parenthesis says at the end of a title: `Low Tide (1927 film)`.
+/// Returns the type in the parenthesis at the end of a title: `Low Tide (1927 film)`.
 fn of_title(graph: &PassageGraph<'_>, entity: EntityOrdinal) -> Option<NameType> {
     let name = graph.entity_name(entity);
     let bearers = graph.entity_bearers.of(entity).filter(|it| graph.bearer_kind[*it] == name_kind::TITLE);

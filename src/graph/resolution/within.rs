@@ -16,19 +16,19 @@ use crate::text::{
 const PERSON_WORDS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Letters of an acronym at least and at most.
 const ACRONYM_LETTERS: std::ops::RangeInclusive<usize> = 2..=8;
-/// Letters of an abbreviation that stands in a name of a company or club, and in none of a person.
+/// Letters of abbreviations in names of companies or clubs, but not of persons.
 const CLUB_LETTERS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Characters of a last name at least.
 const LAST_NAME_CHARS_MIN: usize = 3;
-/// What follows the last name of a relative with the same name.
+/// Suffixes of relatives with the same name.
 const RELATIVES: [&str; 4] = ["jr", "sr", "ii", "iii"];
 
-/// Two names that are names of one thing in a document, and why.
+/// Two names of one entity in a document, and why.
 pub(super) type Link = (EntityOrdinal, EntityOrdinal, Reason);
 
-/// Returns which names of a document are names of one thing, the surest first.
+/// Returns which names of a document stand for one entity, the surest first.
 ///
-/// Complexity: linear in the names, beside sorting them.
+/// Complexity: linear in the names, plus sorting them.
 pub(super) fn links(document: &DocumentNames<'_>) -> Vec<Link> {
     let names = Names::of(document);
     let mut links = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn links(document: &DocumentNames<'_>) -> Vec<Link> {
     links
 }
 
-/// Names of a document by what is looked up.
+/// Names of a document by look-up key.
 struct Names<'a, 'd> {
     all: &'d [Standing<'a>],
     by_name: FxHashMap<&'a str, usize>,
@@ -58,8 +58,8 @@ impl<'a, 'd> Names<'a, 'd> {
         self.by_name.get(name).map(|at| &self.all[*at])
     }
 
-    /// Links the names that the document bears: its title with and without what stands in a parenthesis, the subject
-    /// of its first sentence where that is a form of its title, and other names that the sentence gives to that.
+    /// Links the names of the document: its title with and without a parenthesis, the subject of its first sentence if
+    /// that is a form of its title, and other names that the sentence gives to that.
     fn own(&self, document: &DocumentNames<'_>, links: &mut Vec<Link>) {
         let of_kind = |kind| self.all.iter().find(|it| it.borne == Some(kind));
         let (title, bare) = (of_kind(name_kind::TITLE), of_kind(name_kind::BARE_TITLE));
@@ -77,7 +77,7 @@ impl<'a, 'd> Names<'a, 'd> {
         links.extend(others.map(|other| (other.entity, subject.entity, Reason::Document)));
     }
 
-    /// Links what a parenthesis behind a name abbreviates it by.
+    /// Links a name with the abbreviation in the parenthesis after it.
     fn in_parentheses(&self, links: &mut Vec<Link>) {
         for name in self.all {
             let inside = name.parentheses.iter().filter_map(|inside| self.find(inside));
@@ -159,7 +159,7 @@ fn begins_with_capital(name: &Standing<'_>) -> bool {
     name.written.as_deref().is_some_and(|it| it.starts_with(char::is_uppercase))
 }
 
-/// Returns whether a name is written in capital letters alone, as what stands for more words is.
+/// Returns whether a name is written in capital letters only, like an acronym.
 fn is_abbreviation(name: &Standing<'_>) -> bool {
     let letters = name.written.as_deref().unwrap_or_default().chars().filter(|c| !matches!(c, '.' | ' '));
     let is_dotted = name.written.as_deref().is_some_and(|it| it.contains('.'));
@@ -187,7 +187,7 @@ fn is_person(name: &Standing<'_>) -> bool {
         && without_honorific(name.name).is_none()
 }
 
-/// Returns whether a name of one word may be somebody's last name.
+/// Returns whether a name of one word may be a last name.
 fn may_be_last_name(name: &Standing<'_>) -> bool {
     let Some(written) = &name.written else { return false };
     !name.name.contains(' ')
@@ -199,14 +199,14 @@ fn may_be_last_name(name: &Standing<'_>) -> bool {
         && !is_calendar(name.name)
 }
 
-/// Returns whether a name stands somewhere behind where another stands first.
+/// Returns whether a name occurs somewhere after the first occurrence of another.
 fn stands_behind(name: &Standing<'_>, other: &Standing<'_>) -> bool {
     let last = name.places.map(|(_, last)| last);
     other.places.zip(last).is_some_and(|((first, _), last)| last > first)
 }
 
-/// Returns whether one name of a person is another with letters for first names, or is what a document is about or
-/// names it and leaves out middle names.
+/// Returns whether one name of a person is another with initials for first names, or is the subject or title of a
+/// document without middle names.
 fn is_shortened(one: &Standing<'_>, other: &Standing<'_>) -> bool {
     let has_letters = one.name.split(' ').next().is_some_and(is_letter);
     let is_about = one.borne.is_some() || other.borne.is_some();

@@ -13,15 +13,15 @@ use crate::graph::packed::PassageGraph;
 use crate::graph::top;
 use crate::graph::vectors::Vectors;
 
-/// Candidates of the walk that are ranked anew.
+/// Candidates of the walk that are ranked again.
 pub const CANDIDATES: usize = 30;
-/// Candidates that join them for what they say by themselves: so many by `hybrid`, by BM25, by their best sentence.
+/// Further candidates by their own scores: so many by `hybrid`, by BM25, by their best sentence.
 const BY_THEMSELVES: [usize; 3] = [16, 8, 4];
-/// Passages whose rank by `hybrid` or BM25 is told apart.
+/// Passages with distinct ranks by `hybrid` or BM25.
 const RANKED: usize = 100;
 /// Passages that substituted questions are compared with.
 const POOL: usize = 200;
-/// Passages whose rank before the first round is told apart.
+/// Passages with distinct ranks before the first round.
 const SEEDS_RANKED: usize = 1_000;
 
 /// A question against one version, with the vectors that its candidates are compared by.
@@ -29,7 +29,7 @@ const SEEDS_RANKED: usize = 1_000;
 pub struct Setting<'a> {
     /// The structure.
     pub graph: PassageGraph<'a>,
-    /// What the question says about every passage.
+    /// The evidence of the question about every passage.
     pub evidence: &'a Evidence<'a>,
     /// Cosine of each sentence; empty without an embedder.
     pub sentence_cosine: Column<'a, SentenceOrdinal, f32>,
@@ -39,8 +39,7 @@ pub struct Setting<'a> {
     pub sentences: Vectors<'a>,
 }
 
-/// What the text of a candidate says, which the structure does not hold.
-/// Each is a feature of [`CandidateFeatures`].
+/// Features of the text of a candidate, which the structure lacks. Each is a feature of [`CandidateFeatures`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[expect(missing_docs, reason = "the features say what they are")]
 pub struct TextFit {
@@ -75,7 +74,7 @@ pub struct Leap {
     pub terms: u64,
 }
 
-/// A question in which what a leap begins with is replaced by what it leads to, and how close passages are to it.
+/// A question in which the start of an edge is replaced by its target, and how close passages are to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Substituted {
     /// The leap.
@@ -102,7 +101,7 @@ pub struct Candidates {
     pool: Vec<PassageOrdinal>,
 }
 
-/// What a candidate is without any walk.
+/// The features of a candidate without any walk.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Flat {
     pub(super) hybrid: f32,
@@ -175,7 +174,7 @@ impl Candidates {
 
     /// Returns the features of the candidates; `fits` has what their texts say.
     ///
-    /// Complexity: that of one round of the walk, beside candidates · sources.
+    /// Complexity: that of one round of the walk, plus candidates · sources.
     #[must_use]
     pub fn features(
         &self,
@@ -255,7 +254,7 @@ impl TextFit {
     }
 }
 
-/// The best passages by what they say by themselves.
+/// The best passages by their own scores.
 struct FlatRanks {
     hybrid: Vec<f32>,
     by_hybrid: Vec<(PassageOrdinal, f32)>,
@@ -286,7 +285,7 @@ fn ranked(best: Vec<(PassageOrdinal, f32)>) -> FxHashMap<PassageOrdinal, usize> 
     best.into_iter().enumerate().map(|(rank, it)| (it.0, rank)).collect()
 }
 
-/// Returns the first of the walk, and who joins them for what they say by themselves, in the order of the walk.
+/// Returns the first passages of the walk, and those that join them by their own scores, in the order of the walk.
 fn joined(
     leaders: &[(PassageOrdinal, f32)],
     ranks: &FlatRanks,

@@ -10,7 +10,7 @@ use crate::graph::ordinal::{
 };
 use crate::graph::packed::{CUES_BEFORE, NO_CUE, PassageGraph, name_kind};
 
-/// Documents that may bear a name for it to lead anywhere.
+/// Maximum documents with a name for it to be followed.
 pub const BEARERS_MAX: usize = 8;
 /// Documents up to which a shared entity leads to every passage that mentions it.
 pub const SHARED_DOCUMENTS_MAX: u32 = 25;
@@ -20,40 +20,40 @@ const POOLED_DOCUMENTS_MAX: u32 = 400;
 pub const SHARED_MENTIONS_MAX: usize = 200;
 /// Passages of a document up to which its name leads to all of them, beyond to the first and the question's best.
 pub const NAMED_PASSAGES_MAX: usize = 16;
-/// Worth of a name cut at its comma, beside a whole one.
+/// Weight of a name cut at its comma, relative to a whole one.
 pub const BEFORE_COMMA_WORTH: f32 = 0.6;
 
 /// The best edge from one passage to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrailEdge {
-    /// Where it leads.
+    /// Its target.
     pub to: PassageOrdinal,
     /// The entity along which it leads.
     pub entity: EntityOrdinal,
     /// By the entity's name, or by a mention.
     pub kind: StepKind,
-    /// What it is worth for the question: g(A, e, B).
+    /// Its value for the question: g(A, e, B).
     pub worth: f32,
 }
 
 /// An edge with what speaks for it, before anything is weighted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EdgeCandidate {
-    /// Where it leads.
+    /// Its target.
     pub to: PassageOrdinal,
     /// The entity along which it leads.
     pub entity: EntityOrdinal,
     /// The features, in the order of [`EdgeWeights`].
     pub features: EdgeFeatures,
-    /// The first sentence that mentions the entity where it begins; none where the entity is a name of that passage.
+    /// The first sentence of the source that mentions the entity; none if the entity is a name of that passage.
     pub source_sentence: Option<SentenceOrdinal>,
     /// The question's terms in the sentence there that covers most of it.
     pub source_terms: u64,
-    /// The sentence that mentions the entity where it leads; none where that passage bears its name.
+    /// The sentence of the target that mentions the entity; none if that passage has its name.
     pub target_sentence: Option<SentenceOrdinal>,
     /// The question's terms in that sentence, or in the whole passage.
     pub target_terms: u64,
-    /// Words of the question around the mention where it leads.
+    /// Words of the question around the mention in the target.
     pub target_cue: f32,
 }
 
@@ -74,7 +74,7 @@ enum Mention {
     At(Ordinals<MentionOrdinal>),
 }
 
-/// What the edges of one entity of A have in common.
+/// The shared features of the edges of one entity of A.
 struct Source {
     entity: EntityOrdinal,
     is_own: bool,
@@ -88,18 +88,18 @@ struct Source {
     worth: f32,
 }
 
-/// What one edge has of its own.
+/// The own features of one edge.
 struct Target {
     to: PassageOrdinal,
     kind: StepKind,
-    /// How B bears the name; 0 where it only mentions the entity.
+    /// How B has the name; 0 if it only mentions the entity.
     name: f32,
     residual: f32,
     sentence_residual: f32,
     mention: Option<MentionOrdinal>,
 }
 
-/// What A leaves of the question.
+/// The part of the question that A leaves open.
 struct Residual {
     terms: u64,
     /// The larger of its idf and a quarter of the question's.
@@ -191,7 +191,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns what the edges along `entity` share.
+    /// Returns the shared features of the edges along `entity`.
     fn source(&self, entity: EntityOrdinal, mention: Mention) -> Source {
         let (is_own, mentions) = match mention {
             Mention::Own => (true, Ordinals::none()),
@@ -239,7 +239,7 @@ impl Judge<'_> {
         self.follow_mentions(source, residual, visit);
     }
 
-    /// To the documents that bear the entity's name.
+    /// To the documents with the entity's name.
     fn follow_name(&self, source: &Source, residual: &Residual, visit: &mut impl FnMut(&Source, &Target)) {
         let bearers = self.graph.entity_bearers.of(source.entity);
         let count = bearers.len();

@@ -5,15 +5,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::weights::{PassageFeatures, PassageWeights};
 use crate::graph::ordinal::{Column, CueOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal};
 
-/// Distinct terms of a question that are told apart: those of the highest idf.
+/// Maximum distinct terms of a question: those with the highest idf.
 pub const TERMS_MAX: usize = 64;
 
-/// A question against one version of an index, as whoever gathered it lends it.
+/// The evidence of a question about one version of an index, borrowed.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// idf of the question's distinct terms, at most [`TERMS_MAX`].
     pub idf: &'a [f32],
-    /// Which of the terms each passage covers: has, or has a word that stands for the same relation.
+    /// Which of the terms each passage covers: it has the term, or a word for the same relation.
     pub passage_covered: Column<'a, PassageOrdinal, u64>,
     /// Which of the terms each sentence covers.
     pub sentence_covered: Column<'a, SentenceOrdinal, u64>,
@@ -25,7 +25,7 @@ pub struct Evidence<'a> {
     pub cosine: Column<'a, PassageOrdinal, f32>,
     /// Cosine of each passage's best sentence; empty without an embedder.
     pub best_sentence_cosine: Column<'a, PassageOrdinal, f32>,
-    /// 1/√(bearers) where the question names the passage's document by title.
+    /// 1/√(bearers) if the question names the passage's document by title.
     pub named: &'a FxHashMap<PassageOrdinal, f32>,
     /// The same by another name, × 0.6 for a name cut at a comma.
     pub named_lead: &'a FxHashMap<PassageOrdinal, f32>,
@@ -35,7 +35,7 @@ pub struct Evidence<'a> {
     pub cues: &'a FxHashMap<CueOrdinal, f32>,
     /// Documents of the version.
     pub documents: f32,
-    /// Passages that may be shown, where a filter is set.
+    /// Passages that may be shown, if there is a filter.
     pub allowed: Option<Column<'a, PassageOrdinal, bool>>,
 }
 
@@ -48,7 +48,7 @@ pub fn hybrid_scores(bm25: &[f32], cosine: &[f32]) -> Vec<f32> {
     if cosine.is_empty() {
         return bm25.to_vec();
     }
-    // What is not at hand has a cosine of 0.
+    // Passages not at hand have a cosine of 0.
     let low = cosine.iter().copied().fold(0.0, f32::min);
     let high = cosine.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let scaled = cosine.iter().map(|cosine| (cosine - low) / (high - low + 1e-9));
@@ -74,7 +74,7 @@ pub fn all_terms(idf: &[f32]) -> u64 {
 }
 
 impl Evidence<'_> {
-    /// Returns the score of every passage under `weights`; what may not be shown is −∞.
+    /// Returns the score of every passage under `weights`; −∞ for passages that may not be shown.
     #[must_use]
     pub fn passage_scores(&self, weights: &PassageWeights) -> Vec<f32> {
         let mut scores: Vec<f32> = self

@@ -2,7 +2,7 @@
 
 macro_rules! features {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// The features of one of the best passages of a walk. What has no edge has 0 in every feature of one.
+        /// The features of one of the best passages of a walk. Without an edge, its features are 0.
         #[derive(Debug, Clone, Copy, Default, PartialEq)]
         pub struct CandidateFeatures { $($(#[$doc])* pub $name: f32,)* }
 
@@ -45,7 +45,7 @@ features! {
     named,
     /// The question names its document by another name.
     named_lead,
-    /// Share of its name that the question has, by idf, damped where that is little of the question.
+    /// Share of its name that the question has, by idf, damped if that is little of the question.
     name_covered,
     /// Share of the question's pairs of neighboring terms that it has, by idf.
     bigrams,
@@ -54,25 +54,25 @@ features! {
     gain,
     /// g of that edge.
     worth,
-    /// p of where that edge begins.
+    /// p of the source of that edge.
     source_lent,
-    /// 1/(1 + place of where it begins).
+    /// 1/(1 + place of its source).
     source_rank,
-    /// The question names where it begins.
+    /// The question names its source.
     source_named,
     /// As in [`super::EdgeWeights`], of that edge; so are those that follow.
     name,
-    /// The entity is a name of where it begins.
+    /// The entity is a name of its source.
     own,
     /// ln(N/(df + 1))/ln N of the entity.
     rarity,
     /// The question names the entity.
     in_question,
-    /// Words of the question around the mention where it begins.
+    /// Words of the question around the mention in its source.
     cue,
     /// Share of the question that the mention's sentence there covers.
     sentence,
-    /// Share of what is left of the question that the passage covers.
+    /// Share of the open part of the question that the passage covers.
     residual,
     /// Share of it that the sentence with the entity covers.
     sentence_residual,
@@ -80,7 +80,7 @@ features! {
     name_cue,
     /// `name` · `residual`.
     name_residual,
-    /// Words of the question around the mention where it leads.
+    /// Words of the question around the mention in its target.
     target_cue,
     /// `target_cue` · `sentence_residual`.
     target_cue_residual,
@@ -96,25 +96,25 @@ features! {
     target_cue_share,
     /// `source_named` · `name`.
     named_to_named,
-    /// `source_named` where the edge is a shared mention.
+    /// `source_named` if the edge is a shared mention.
     named_to_shared,
 
-    /// Best cosine of the question and a sentence that mentions the entity where the edge begins.
+    /// Best cosine of the question and a sentence of the source that mentions the entity.
     sentence_cosine,
-    /// Cosine of the passage and the question without half of where the edge begins.
+    /// Cosine of the passage and the question minus half of the source.
     residual_cosine,
-    /// Cosine of the question and the sentence with the entity where it leads.
+    /// Cosine of the question and the target's sentence with the entity.
     target_cosine,
     /// How much closer both sentences together are to the question than the closer one.
     pair_gain,
-    /// Cosine of the target's sentence and the question without what the source's sentence says.
+    /// Cosine of the target's sentence and the question minus the source's sentence.
     target_residual_cosine,
 
     /// p · g of the best edge from another passage.
     second_gain,
     /// Passages from which an edge of some gain leads to it, in quarters.
     sources,
-    /// 1/(1 + place) among the targets of where the best edge begins.
+    /// 1/(1 + place) among the targets of the best edge's source.
     rank_in_source,
     /// Its gain less that of the best other target.
     margin_in_source,
@@ -122,38 +122,38 @@ features! {
     bridge,
     /// 1/(1 + place) of that candidate.
     bridge_rank,
-    /// Share of the question that it and the passages on its way cover.
+    /// Share of the question that it and the passages on its path cover.
     path_covered,
     /// Share of the question that no better candidate covers.
     newly_covered,
-    /// Passages on its way, in quarters.
+    /// Passages on its path, in quarters.
     depth,
     /// Best 1/(1 + place) among the targets of a passage that the question names.
     after_named,
-    /// A better candidate was reached from where its edge begins.
+    /// A better candidate was reached from its edge's source.
     is_source_taken,
-    /// 1/(1 + place) of where its way begins.
+    /// 1/(1 + place) of the start of its path.
     root_rank,
     /// The best gain of an edge to it from a passage that is not the source of the best.
     other_gain,
 
     /// Largest share of the question that the two sentences of an edge to it cover.
     pair_in,
-    /// The same, times p of where the edge begins.
+    /// The same, times p of the edge's source.
     pair_in_lent,
     /// The same for an edge from it to one of the first candidates.
     pair_out,
     /// Largest share that it and a linked candidate cover.
     pair_covered,
-    /// What it adds to that candidate's share.
+    /// Its addition to that candidate's share.
     pair_added,
     /// Largest share that a chain of three candidates through it covers.
     chain_covered,
     /// Share that it covers.
     covered,
 
-    /// Best cosine of one of its sentences and a question in which what a leap begins with is replaced by what it leads
-    /// to; so are those that follow.
+    /// Best cosine of one of its sentences and a question in which the start of an edge is replaced by its target;
+    /// likewise the following ones.
     asked_anew,
     /// The same less the best of all passages.
     asked_anew_gap,
@@ -178,7 +178,7 @@ features! {
     sentence_covered,
     /// It is the first passage of its document.
     is_opening,
-    /// Where in its document it stands, from 0 to 1.
+    /// Its position in its document, from 0 to 1.
     position,
     /// ln(1 + passages of its document), in eighths.
     siblings,
@@ -193,7 +193,7 @@ features! {
     line_covered,
     /// That line is its first.
     line_opens,
-    /// Share of the question's terms, by idf, that stand side by side in it as in the question: the longest such row.
+    /// Share of the question's terms, by idf, in the longest run that it shares with the question.
     phrase,
     /// Largest share of the question within sixteen terms.
     near,
@@ -201,7 +201,7 @@ features! {
     rarest,
     /// Share of stop words among its words: much in prose, little in lists and code.
     prose,
-    /// Share of letters among what is no white space.
+    /// Share of letters among all characters except white space.
     letters,
     /// Words a line, in twentieths.
     line_words,

@@ -60,7 +60,7 @@ impl<'a> Field<'a> {
         features
     }
 
-    /// Fills in what a candidate is without any walk.
+    /// Fills in the features of a candidate without any walk.
     fn flat(&self, place: usize, passage: PassageOrdinal, features: &mut CandidateFeatures) {
         let (graph, evidence) = (self.setting.graph, self.setting.evidence);
         let Flat { hybrid, below, rank, lexical_rank } = self.of.flat[place];
@@ -76,7 +76,7 @@ impl<'a> Field<'a> {
         features.siblings = (count as f32).ln_1p() / 8.0;
     }
 
-    /// Fills in what the question is, for all candidates alike.
+    /// Fills in the features of the question, the same for all candidates.
     pub(super) fn question(&self, features: &mut [CandidateFeatures]) {
         let evidence = self.setting.evidence;
         let most = |of: &dyn Fn(&CandidateFeatures) -> f32| features.iter().map(of).fold(0.0, f32::max);
@@ -111,7 +111,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Fills in what the best edge to a passage is.
+    /// Fills in the features of the best edge to a passage.
     fn arrival(&self, passage: PassageOrdinal, link: &Link, features: &mut CandidateFeatures) {
         let edge = &self.of.edges[link.source][link.edge];
         let (source, score) = self.of.scored[link.source];
@@ -180,7 +180,7 @@ impl<'a> Field<'a> {
             from_cosine.mul_add(-between, to_cosine) / from_cosine.mul_add(-from_cosine, 1.0).max(1e-6).sqrt();
     }
 
-    /// Fills in the path by which a passage is reached: it ends where the question names a passage.
+    /// Fills in the path by which a passage is reached: it ends at a passage that the question names.
     fn path(&self, passage: PassageOrdinal, link: Option<&Link>, features: &mut CandidateFeatures) {
         let evidence = self.setting.evidence;
         let mut terms = evidence.passage_covered[passage];
@@ -254,7 +254,7 @@ impl<'a> Field<'a> {
         self.setting.evidence.weight(terms) / self.whole
     }
 
-    /// Fills in what the sentences of edges cover, and returns which candidates are linked.
+    /// Fills in the coverage of the sentences of edges, and returns which candidates are linked.
     fn pairs(&self, features: &mut [CandidateFeatures]) -> Vec<Vec<bool>> {
         let mut linked = vec![vec![false; features.len()]; features.len()];
         for (source, edges) in self.of.edges.iter().enumerate() {
@@ -280,7 +280,7 @@ impl<'a> Field<'a> {
         linked
     }
 
-    /// Fills in what a candidate covers with one of the first that it is linked with, and with two.
+    /// Fills in the coverage of a candidate together with one of the first that it is linked with, and with two.
     fn chains(&self, terms: &[u64], linked: &[Vec<bool>], features: &mut [CandidateFeatures]) {
         let first = features.len().min(FIRST);
         for (place, own) in features.iter_mut().enumerate() {

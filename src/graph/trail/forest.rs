@@ -13,15 +13,15 @@ pub const TREE_NODES: usize = (1 << LEVELS) - 1;
 /// Leaves of a tree.
 pub const TREE_LEAVES: usize = 1 << LEVELS;
 
-/// A tree of three levels, laid out as a heap: below split `i` lie `2i + 1` and `2i + 2`, the last level splits into
-/// the leaves. A split that decides nothing has the largest threshold, and its left side.
+/// A tree of three levels, laid out as a heap: below split `i` are `2i + 1` and `2i + 2`, and the last level splits
+/// into the leaves. A split that decides nothing has the largest threshold and always goes left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tree {
     /// The feature of each split.
     pub features: [u16; TREE_NODES],
-    /// What goes left has at most so much of it.
+    /// Values up to this go left.
     pub thresholds: [f32; TREE_NODES],
-    /// What each leaf adds.
+    /// The addition of each leaf.
     pub leaves: [f32; TREE_LEAVES],
 }
 
@@ -76,7 +76,7 @@ impl Forest {
 }
 
 impl Tree {
-    /// Returns what the tree adds for a candidate with these values.
+    /// Returns the addition of the tree for a candidate with these values.
     #[must_use]
     pub fn value(&self, values: &[f32]) -> f32 {
         let mut node = 0;

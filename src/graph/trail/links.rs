@@ -86,7 +86,7 @@ impl Links {
     }
 }
 
-/// What the edges of one source have at best.
+/// The best features of the edges of one source.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Best {
     pub(super) cue: f32,

@@ -55,11 +55,11 @@ impl Default for TrailOptions {
 /// An edge that was taken, with its share of the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Taken {
-    /// Where it left.
+    /// Its source.
     pub from: PassageOrdinal,
     /// The edge.
     pub edge: TrailEdge,
-    /// p(A) · g: what it adds to the score of its target.
+    /// p(A) · g: its addition to the score of its target.
     pub gain: f32,
 }
 
@@ -74,12 +74,12 @@ pub struct TrailRound {
     pub taken: FxHashMap<PassageOrdinal, Taken>,
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Clone, Default)]
 pub struct TrailWalk {
     /// The scores before the first round, by passage.
     pub seeds: Vec<f32>,
-    /// The scores after the last round, by passage; −∞ for what may not be shown.
+    /// The scores after the last round, by passage; −∞ for passages that may not be shown.
     pub scores: Vec<f32>,
     /// The rounds.
     pub rounds: Vec<TrailRound>,
@@ -88,12 +88,12 @@ pub struct TrailWalk {
 /// Candidates whose spread of scores says how much a passage may lend: p is 0 at this rank and 1 at the best.
 pub const LENDING_RANK: usize = 50;
 
-/// Walks from what a question says about every passage.
+/// Walks, starting from the evidence of a question about every passage.
 ///
 /// s(B) = base(B) + max(0, max over edges A –e→ B of p(A) · g(A, e, B)), repeated;
 /// p(A) = clip((s(A) − s₅₀)/(s₁ − s₅₀)).
 ///
-/// Complexity: rounds · expanded · edges of a passage, beside a pass over all passages a round.
+/// Complexity: rounds · expanded · edges of a passage, plus a pass over all passages per round.
 #[must_use]
 pub fn walk(
     graph: PassageGraph<'_>,
@@ -108,8 +108,8 @@ pub fn walk(
     walking.finish()
 }
 
-/// A walk between two of its rounds: who knows better what an edge is worth says so to [`Self::advance`]. Each call has
-/// to be given the same graph, evidence and weights.
+/// A walk between two rounds: [`Self::advance`] takes corrected values of edges. Each call must be given the same
+/// graph, evidence and weights.
 #[derive(Debug, Clone)]
 pub struct TrailWalking {
     options: TrailOptions,
@@ -119,7 +119,7 @@ pub struct TrailWalking {
     walk: TrailWalk,
 }
 
-/// What may be taken in one round.
+/// The steps that may be taken in one round.
 #[derive(Debug, Clone, Default)]
 pub struct TrailOffers {
     expanded: Vec<PassageOrdinal>,
@@ -159,7 +159,7 @@ impl TrailWalking {
         }
     }
 
-    /// Returns what may be taken in the next round; none at the end.
+    /// Returns the steps that may be taken in the next round; none at the end.
     pub fn offers(
         &mut self,
         graph: PassageGraph<'_>,
@@ -222,7 +222,7 @@ pub fn edge_candidates(
     sources.iter().map(|source| judge.candidates(*source)).collect()
 }
 
-/// Returns whether each passage is among the question's best, by a plain sum of what is known before the first round.
+/// Returns whether each passage is among the question's best, by a plain sum of its evidence before the first round.
 fn pool(evidence: &Evidence<'_>, size: usize) -> Vec<bool> {
     let weights = PassageWeights {
         bm25: 1.0,
@@ -240,8 +240,8 @@ fn pool(evidence: &Evidence<'_>, size: usize) -> Vec<bool> {
 }
 
 impl TrailWalk {
-    /// Returns the edges that led to `passage`, first edge first; empty where it stands by its own score: where no edge
-    /// adds more than it has without one.
+    /// Returns the edges that led to `passage`, first edge first; empty if it was found by its own score: no edge adds
+    /// more than it has without one.
     ///
     /// The edge into a passage in one round leaves a passage that was expanded for its score of the round before.
     #[must_use]
@@ -263,7 +263,7 @@ impl TrailWalk {
         path
     }
 
-    /// Returns what a passage has in the rounds without any edge.
+    /// Returns the score of a passage in the rounds without any edge.
     fn own_score(&self, passage: PassageOrdinal) -> f32 {
         let gain = self.rounds.last().and_then(|round| round.taken.get(&passage)).map_or(0.0, |taken| taken.gain);
         self.scores[passage.index()] - gain

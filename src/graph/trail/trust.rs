@@ -4,7 +4,7 @@ use super::evidence::Evidence;
 use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::top;
 
-/// Passages by BM25 among which the one that covers most of a question is looked for.
+/// Best passages by BM25 among which the one that covers most of a question is chosen.
 const LOOKED_AT: usize = 50;
 /// Share of the question's idf from which one passage is taken to cover it.
 ///
@@ -13,10 +13,10 @@ const LOOKED_AT: usize = 50;
 /// these than the scores it starts from.
 const COVERED_MIN: f32 = 0.75;
 
-/// Whether there is something to walk for.
+/// Whether a walk can help.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Trust {
-    /// The question names something that the collection knows: there is a way to begin on.
+    /// The question names something that the collection knows: the walk has a start.
     Named,
     /// No passage covers more than this share of the question, by idf.
     Uncovered(f32),
@@ -25,7 +25,7 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// Returns what a question says.
+    /// Returns the features of a question.
     #[must_use]
     pub fn of(evidence: &Evidence<'_>) -> Self {
         if !evidence.entities.is_empty() || !evidence.named.is_empty() || !evidence.named_lead.is_empty() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::forest::Forest;
 use crate::domain::Counts;
 
-/// What each feature of a passage is worth.
+/// The weight of each feature of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PassageWeights {
@@ -25,13 +25,13 @@ pub struct PassageWeights {
     pub named_lead: f32,
 }
 
-/// What each feature of an edge A –entity→ B is worth.
+/// The weight of each feature of an edge A –entity→ B.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EdgeWeights {
     /// The price of taking an edge.
     pub taken: f32,
-    /// B bears the entity's name: 1/√(documents that bear it).
+    /// B has the entity's name: 1/√(documents with it).
     pub name: f32,
     /// The entity is a name of A.
     pub own: f32,
@@ -39,7 +39,7 @@ pub struct EdgeWeights {
     pub rarity: f32,
     /// The question names the entity.
     pub in_question: f32,
-    /// Words of the question stand around the mention in A.
+    /// Words of the question around the mention in A.
     pub cue: f32,
     /// Share of the question that the mention's sentence in A covers.
     pub sentence: f32,
@@ -95,7 +95,7 @@ pub struct TrailWeights {
     pub base: PassageWeights,
     /// Edges.
     pub edge: EdgeWeights,
-    /// The boosted ranking of the best passages after the last round; none where there are no trees.
+    /// The boosted ranking of the best passages after the last round; none without trees.
     #[serde(default, skip_serializing_if = "Forest::is_empty")]
     pub trees: Forest,
 }

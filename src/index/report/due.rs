@@ -15,14 +15,14 @@ use crate::workspace::{ModelStage, Records, WrittenReport};
 
 /// A skill that writes about elements of the hierarchy.
 pub(super) trait Reporting: Skill<Input: Send + Sync + 'static, Output: Send + 'static> + 'static {
-    /// What the records call its stage.
+    /// The name of its stage in the records.
     const STAGE: ModelStage;
-    /// What a user sees of it.
+    /// Its name for users.
     const LABEL: &'static str;
-    /// What it is about, as a failure names it.
+    /// Its subject, as named in a failure.
     const ABOUT: &'static str;
 
-    /// Returns what it wrote as it is kept.
+    /// Returns its text in the form in which it is kept.
     fn text(output: Self::Output) -> WrittenText;
 }
 
@@ -56,17 +56,17 @@ impl Reporting for DescribeSkill {
     }
 }
 
-/// Returns what says whether descriptions are as this model would write them now.
+/// Returns the identity of descriptions that this model would write now.
 pub(in crate::index) fn writer_of_descriptions(model: &str) -> String {
     asking::writer(model, &[DESCRIBE, DescribeSkill::SCHEMA].join("\n"))
 }
 
-/// Returns what says whether reports are as this model would write them now.
+/// Returns the identity of reports that this model would write now.
 pub(in crate::index) fn writer_of_reports(model: &str) -> String {
     asking::writer(model, &[REPORT, ReportSkill::SCHEMA].join("\n"))
 }
 
-/// Returns what says whether summaries are as this model would write them now, of these types.
+/// Returns the identity of summaries of these types that this model would write now.
 pub(in crate::index) fn writer_of_summaries(model: &str, types: &EntityTypes) -> String {
     asking::writer(model, &[SUMMARIZE, SummarizeSkill::SCHEMA, &types.listed()].join("\n"))
 }
@@ -76,7 +76,7 @@ pub(super) struct Due<S: Skill> {
     pub(super) about: SubjectId,
     /// What rules call it.
     title: String,
-    /// A digest of what the model is shown.
+    /// A digest of the material that the model is shown.
     pub(super) content: Key,
     task: S::Input,
 }
@@ -95,7 +95,7 @@ impl<S: Reporting> Due<S> {
     }
 }
 
-/// What is due on one level or layer.
+/// The texts due on one level or layer.
 pub(super) struct AllDue<S: Skill> {
     total: u64,
     due: std::vec::IntoIter<Due<S>>,
@@ -121,7 +121,7 @@ impl<S: Reporting> Jobs<Due<S>> for AllDue<S> {
     }
 }
 
-/// Asks for what a skill writes.
+/// Requests the texts of a skill.
 pub(super) struct By<S>(PhantomData<fn() -> S>);
 
 impl<S> By<S> {

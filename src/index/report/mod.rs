@@ -33,10 +33,10 @@ use crate::workspace::{Records, StoredReport, Workspace};
 use due::{AllDue, By, Due, Reporting};
 pub(super) use due::{writer_of_descriptions, writer_of_reports, writer_of_summaries};
 
-/// Members of a community or a cluster at least that are written about: fewer are no topic.
+/// Minimum members of a community or a cluster to be written about: fewer are not a topic.
 const MEMBERS_MIN: usize = 3;
 
-/// A version on its way, as far as it is written about.
+/// The parts of a version in progress that are written about.
 pub(super) struct Reported<'a> {
     graph: PassageGraph<'a>,
     hierarchy: Hierarchy<'a>,
@@ -45,13 +45,13 @@ pub(super) struct Reported<'a> {
     /// What communities and summary entities are known by.
     communities: Vec<SubjectId>,
     summaries: Vec<SubjectId>,
-    /// Entities of which more is said than is kept, each with what is said.
+    /// Entities with more descriptions than are kept, each with its descriptions.
     long: Vec<(EntityOrdinal, Vec<&'a str>)>,
-    /// What was written already.
+    /// Texts written already.
     known: FxHashMap<SubjectId, StoredReport>,
 }
 
-/// A version on its way: its graph, what names stand for, and the hierarchy over it with what is said of it.
+/// A version in progress: its graph, the entities of names, and the hierarchy over it with its texts.
 #[derive(Clone, Copy)]
 pub(super) struct DraftVersion<'a> {
     pub(super) graph: PassageGraph<'a>,
@@ -71,7 +71,7 @@ impl<'a> DraftVersion<'a> {
         Self { graph, resolution, hierarchy, descriptions }
     }
 
-    /// Returns the entities of which more is said than is kept.
+    /// Returns the entities with more descriptions than are kept.
     fn long<'d>(&self, documents: &[NamedDocument<'d>]) -> Vec<(EntityOrdinal, Vec<&'d str>)> {
         let mut passages = documents.iter().flat_map(|it| &it.passages);
         let (Some(resolution), true) = (self.resolution, passages.any(|it| it.extraction.is_some())) else {
@@ -83,7 +83,7 @@ impl<'a> DraftVersion<'a> {
     }
 }
 
-/// What came of asking a model.
+/// The results of asking a model.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     /// To put descriptions of entities together.
@@ -140,18 +140,18 @@ impl<'a> Reported<'a> {
         let description = |long: &(EntityOrdinal, Vec<&str>)| {
             let known = self.known.get(&self.entity(long.0))?;
             match &known.report {
-                // It may say what a document said that is gone.
+                // It may repeat a removed document.
                 WrittenText::Entity(_) if known.content != self.described(long).content => None,
                 WrittenText::Entity(it) => Some((long.0, it.description.clone())),
                 WrittenText::Topic(_) | WrittenText::Cluster(_) => None,
             }
         };
-        // What is written about the hierarchy is written from what the version says of entities.
+        // Texts about the hierarchy are based on the descriptions of entities.
         self.materials.describe(self.long.iter().filter_map(description).collect());
         Ok(())
     }
 
-    /// Asks a model for what is wanted and due, those of parts before those of wholes.
+    /// Asks a model for the requested texts that are due, those about parts first.
     pub(super) async fn write(
         &mut self,
         records: &mut Records,
@@ -204,27 +204,27 @@ impl<'a> Reported<'a> {
             self.read(records)?;
             add_step(&mut sum, asked);
         }
-        // What one step gave says that the model is of use.
+        // Results of one step show that the model is usable.
         if sum.written > 0 && sum.stopped_by != Some(StoppedBy::Useless) {
             sum.useless = None;
         }
         Ok(sum)
     }
 
-    /// Returns what a model that is kept as `model` would be asked for reports, as far as those about parts stay what
-    /// they are.
+    /// Returns the prompts for reports of a model with the identity `model`, assuming that reports about parts do not
+    /// change.
     pub(super) fn report_requests(&self, model: &str) -> Result<Vec<ChatRequest>> {
         let writer = writer_of_reports(model);
         let due = self.levels().into_iter().flat_map(|level| self.topics_due(level, &writer));
         due.map(|due| due.request()).collect()
     }
 
-    /// Returns what it would be asked to put together.
+    /// Returns the prompts for merging descriptions.
     pub(super) fn description_requests(&self, model: &str) -> Result<Vec<ChatRequest>> {
         self.entities_due(&writer_of_descriptions(model)).iter().map(Due::request).collect()
     }
 
-    /// Returns what it would be asked for summaries, as far as those below stay what they are.
+    /// Returns the prompts for summaries, assuming that those of lower layers do not change.
     pub(super) fn summary_requests(&self, model: &str, types: &EntityTypes) -> Result<Vec<ChatRequest>> {
         let writer = writer_of_summaries(model, types);
         let due = self.layers().into_iter().flat_map(|layer| self.clusters_due(layer, &writer, types));
@@ -253,7 +253,7 @@ impl<'a> Reported<'a> {
         EntityId::of(&[self.graph.entity_name(entity).as_bytes()]).into()
     }
 
-    /// Returns what a model is to be asked about entities.
+    /// Returns the tasks of a model about entities.
     fn entities_due(&self, writer: &str) -> Vec<Due<DescribeSkill>> {
         self.long.iter().map(|it| self.described(it)).filter(|it| self.is_due(it, writer)).collect()
     }
@@ -269,7 +269,7 @@ impl<'a> Reported<'a> {
         !known.is_some_and(|known| known.writer == writer && known.content == due.content)
     }
 
-    /// Returns what a model is to be asked about the communities of a level.
+    /// Returns the tasks of a model about the communities of a level.
     fn topics_due(&self, level: u32, writer: &str) -> Vec<Due<ReportSkill>> {
         let on_level = |it: &CommunityOrdinal| {
             self.hierarchy.community_level[*it] == level && self.hierarchy.members(*it).len() >= MEMBERS_MIN
@@ -279,7 +279,7 @@ impl<'a> Reported<'a> {
         due.filter(|it| self.is_due(it, writer)).collect()
     }
 
-    /// Returns what a model is to be asked about the clusters of a layer.
+    /// Returns the tasks of a model about the clusters of a layer.
     fn clusters_due(&self, layer: u32, writer: &str, types: &EntityTypes) -> Vec<Due<SummarizeSkill>> {
         let on_layer = |it: &SummaryOrdinal| {
             self.hierarchy.summary_layer[*it] == layer && self.hierarchy.summarized(*it).count() >= MEMBERS_MIN
@@ -289,7 +289,7 @@ impl<'a> Reported<'a> {
         due.filter(|it| self.is_due(it, writer)).collect()
     }
 
-    /// Returns what the reports that are there say of communities, as rows of those above them.
+    /// Returns the existing reports about communities, as rows for those above them.
     fn parts(&self) -> FxHashMap<CommunityOrdinal, String> {
         let row = |it: CommunityOrdinal| {
             let TopicReport { title, summary, .. } = self.report(it)?;
@@ -298,7 +298,7 @@ impl<'a> Reported<'a> {
         self.hierarchy.communities().filter_map(row).collect()
     }
 
-    /// Returns what the summaries that are there say of clusters, as rows of those above them.
+    /// Returns the existing summaries of clusters, as rows for those above them.
     fn below(&self) -> FxHashMap<SummaryOrdinal, String> {
         let row = |it: SummaryOrdinal| {
             let aspects = self.summary(it)?.aspects.iter().map(|it| format!("{}: {}", it.name, it.description));
@@ -342,7 +342,7 @@ impl<'a> Reported<'a> {
         Some(Due::of(self.summaries[summary.index()], self.hierarchy.summary_name(summary), task))
     }
 
-    /// Returns sentences with where they stand; nothing where there are none to show.
+    /// Returns sentences with their positions; none if there are none to show.
     fn places(&self, sentences: &[SentenceOrdinal]) -> Option<Vec<(PassageId, u32, String)>> {
         let place = |sentence: &SentenceOrdinal| {
             let passage = self.graph.sentence_passage[*sentence];
@@ -353,8 +353,8 @@ impl<'a> Reported<'a> {
         (!sentences.is_empty()).then(|| sentences.iter().map(place).collect())
     }
 
-    /// Returns what was written as a version has it. What is cited and is gone is left out, and so is a finding or an
-    /// aspect of which nothing is left.
+    /// Returns the texts in the form of a version. Citations that are gone are left out, and so are findings and
+    /// aspects without any citation left.
     fn packed(&self) -> (Vec<PackedReport>, Vec<PackedAspect>) {
         let passages: FxHashMap<PassageId, PassageOrdinal> =
             self.corpus.passages.iter().map(|it| it.id).zip(self.graph.passages()).collect();
@@ -396,7 +396,7 @@ impl<'a> Reported<'a> {
 }
 
 impl Reported<'_> {
-    /// Puts what was written into the descriptions of a version, which are made if there are none.
+    /// Adds the texts to the descriptions of a version, which are created if there are none.
     fn put(&self, descriptions: Option<PackedDescriptions>) -> Option<PackedDescriptions> {
         let (reports, aspects) = self.packed();
         let is_any = !reports.is_empty() || !aspects.is_empty();
@@ -410,7 +410,7 @@ impl Reported<'_> {
     }
 }
 
-/// Calls `visit` with what is written about in the current version; returns nothing where it has no hierarchy, or
+/// Calls `visit` with the parts of the current version that are written about; returns none if it has no hierarchy, or
 /// `records` are ahead of it.
 pub(super) fn of_current<T>(
     workspace: &Workspace,
@@ -432,8 +432,8 @@ pub(super) fn of_current<T>(
     visit(&mut Reported::of(made, (&corpus, &named), records)?).map(Some)
 }
 
-/// Returns the descriptions of a version on its way with what was written, once a model has written what is due, where
-/// one is to; and what came of that.
+/// Returns the descriptions of a version in progress with all texts, after a model has written those due, if it is to;
+/// and the results.
 pub(super) async fn add(
     made: DraftVersion<'_>,
     corpus: &Corpus<'_>,
@@ -445,14 +445,14 @@ pub(super) async fn add(
     let asked = if let Some(model) = reporter {
         Some(reports.write(records, model, options).await?)
     } else {
-        // What is left of communities that are gone may say what removed documents said.
+        // Texts about communities that are gone may repeat removed documents.
         records.keep_reports(&reports.subjects())?;
         None
     };
     Ok((reports.put(made.descriptions.cloned()), asked))
 }
 
-/// Adds what came of one level or layer to what came of those below.
+/// Adds the results of one level or layer to those below.
 fn add_step(sum: &mut ModelReport, step: ModelReport) {
     sum.written += step.written;
     sum.failed.extend(step.failed);

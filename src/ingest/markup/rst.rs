@@ -143,7 +143,7 @@ fn directive(line: &str) -> Option<(&str, &str)> {
     (is_name && (argument.is_empty() || argument.starts_with(char::is_whitespace))).then_some((name, argument.trim()))
 }
 
-/// Takes a directive, a comment, a target or a footnote; returns where to go on.
+/// Takes a directive, a comment, a target or a footnote; returns where to continue.
 fn explicit(lines: &mut Lines<'_>, at: usize) -> usize {
     let line = lines.get(at).unwrap_or_default();
     let base = indent(line);
@@ -157,7 +157,7 @@ fn explicit(lines: &mut Lines<'_>, at: usize) -> usize {
             lines.push(&inline(line));
             return at + 1;
         }
-        // A target stands alone; a comment goes on as long as it is moved in.
+        // A target stands alone; a comment continues as long as it is moved in.
         let end = if rest.is_empty() || rest.starts_with('_') { at + 1 } else { end_of_block(lines, at + 1, base) };
         lines.push_blank(end - at);
         return end;
@@ -177,7 +177,7 @@ fn explicit(lines: &mut Lines<'_>, at: usize) -> usize {
     skip_options(lines, at + 1, base)
 }
 
-/// Blanks the options below a directive; returns where to go on.
+/// Blanks the options below a directive; returns where to continue.
 fn skip_options(lines: &mut Lines<'_>, from: usize, base: usize) -> usize {
     let is_option = |line: &str| indent(line) > base && line.trim_start().starts_with(':');
     let count = lines.all.iter().skip(from).take_while(|line| is_option(line)).count();
@@ -198,7 +198,7 @@ fn end_of_block(lines: &Lines<'_>, from: usize, base: usize) -> usize {
     end
 }
 
-/// Writes the line at `at` as `shown`, and the block below as code; returns where to go on.
+/// Writes the line at `at` as `shown`, and the block below as code; returns where to continue.
 fn code(lines: &mut Lines<'_>, at: usize, base: usize, language: &str, shown: &str) -> usize {
     lines.push(shown);
     let from = skip_options(lines, at + 1, base);

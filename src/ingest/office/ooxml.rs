@@ -9,7 +9,7 @@ use crate::ingest::blocks::{Blocks, one_line};
 use crate::ingest::extracted::Extracted;
 use crate::ingest::worker::{Give, Parser, Piece, Refusal};
 
-/// Tables inside of cells of tables at most.
+/// Tables inside cells of tables at most.
 const TABLE_DEPTH_MAX: usize = 8;
 
 /// Reads a file.

@@ -72,7 +72,7 @@ struct Walk {
     blocks: Blocks,
     /// The paragraph in hand.
     text: String,
-    /// Paragraphs that were broken off by others inside of them, as by a note.
+    /// Paragraphs that were interrupted by others inside them, as by a note.
     outer: Vec<String>,
     title: Option<String>,
     /// The level of the heading in hand, where it is one.

@@ -5,7 +5,7 @@ use quick_xml::reader::Reader;
 
 use crate::ingest::worker::Refusal;
 
-/// Elements inside of each other at most.
+/// Elements inside each other at most.
 const DEPTH_MAX: usize = 4_096;
 
 /// What a document says next.

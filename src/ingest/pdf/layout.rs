@@ -309,7 +309,7 @@ impl Text<'_> {
         }
     }
 
-    /// Returns what becomes of a hyphen at the end of the text, where `next` goes on with a word.
+    /// Returns what becomes of a hyphen at the end of the text, where `next` continues with a word.
     fn joined(&self, next: &str) -> Option<Hyphen> {
         let last = self.text.chars().next_back()?;
         if last == '\u{ad}' {
@@ -337,7 +337,7 @@ impl Text<'_> {
         }
     }
 
-    /// Returns whether a sentence goes on with what stands somewhere else.
+    /// Returns whether a sentence continues with what stands somewhere else.
     fn goes_on_with(&self, next: &str) -> bool {
         let ends = self.text.trim_end().ends_with(['.', '!', '?', ':', ';', '。']);
         !ends && next.starts_with(char::is_lowercase)

@@ -18,9 +18,9 @@ pub(super) enum Tag {
     Document,
     /// From a worker: text in UTF-8.
     Text,
-    /// From a worker: the name of a file inside of the file; its bytes follow.
+    /// From a worker: the name of a file inside the file; its bytes follow.
     Member,
-    /// From a worker: something inside of the file that is left out, as JSON.
+    /// From a worker: something inside the file that is left out, as JSON.
     Left,
     /// From a worker: the job is done.
     Done,

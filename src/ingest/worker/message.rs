@@ -44,7 +44,7 @@ pub(crate) struct Job {
     /// The name of the file, which may say what it holds.
     pub(crate) name: String,
     pub(crate) rows: Rows,
-    /// The most bytes of a document's text, and of a file inside of the file.
+    /// The most bytes of a document's text, and of a file inside the file.
     pub(crate) bytes_max: u64,
     /// The most bytes of all that comes of the file together.
     pub(crate) bytes_total_max: u64,
@@ -92,10 +92,10 @@ impl Refusal {
     }
 }
 
-/// Something inside of a file that is left out.
+/// Something inside a file that is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeftOut {
-    /// Its name inside of the file; empty where it is the rest of the file.
+    /// Its name inside the file; empty where it is the rest of the file.
     pub(crate) name: String,
     pub(crate) reason: String,
 }
@@ -105,7 +105,7 @@ pub(crate) struct LeftOut {
 pub(crate) enum Piece {
     /// A document. Where it is not the whole file, `within` says which part.
     Document { within: String, extracted: Extracted },
-    /// A file inside of the file.
+    /// A file inside the file.
     Member { name: String, bytes: Vec<u8> },
     /// What is left out.
     Left(LeftOut),

@@ -50,7 +50,7 @@ const NO_PROGRAM: &str = "such files are read only in a separate process, and no
 /// The workers of a run.
 pub(crate) struct Workers {
     program: Option<PathBuf>,
-    /// The most bytes of a document's text, and of a file inside of a file.
+    /// The most bytes of a document's text, and of a file inside a file.
     bytes_max: u64,
     idle: Mutex<Vec<Worker>>,
 }

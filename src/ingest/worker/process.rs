@@ -128,7 +128,7 @@ impl Worker {
 
     /// Says how a child ended whose output did.
     fn death(&mut self) -> Broken {
-        // It may have closed its output and go on.
+        // It may have closed its output and continue.
         let deadline = Instant::now() + Duration::from_secs(2);
         let status = loop {
             match self.child.try_wait() {

@@ -61,7 +61,7 @@ fn answer_next(input: &mut impl Read, output: &mut impl Write) -> io::Result<boo
         Ok(Err(refusal)) => refuse(output, &refusal)?,
         Err(panic) => {
             refuse(output, &Refusal::damaged(format!("its parser failed: {}", panic_message(&*panic))))?;
-            // What a parser left behind is nothing to go on with.
+            // What a parser left behind is nothing to continue with.
             return Ok(false);
         }
     }

@@ -120,7 +120,7 @@ impl Entry {
 /// question it has.
 pub(in crate::neo4j) type Neighbor<T> = (T, f32, u32);
 
-/// A question on its way through a graph: what it has reached, and from where it goes on.
+/// A question on its way through a graph: what it has reached, and from where it continues.
 pub(in crate::neo4j) struct Following<T> {
     reached: FxHashSet<T>,
     from: Vec<(T, f32)>,
@@ -135,7 +135,7 @@ impl<T: Clone + Ord + Hash> Following<T> {
         Self { reached: entry.into_iter().map(|it| it.0).collect(), from, rounds }
     }
 
-    /// Returns the passages to go on from; none at the end.
+    /// Returns the passages to continue from; none at the end.
     pub(in crate::neo4j) fn next(&mut self) -> Option<Vec<(T, f32)>> {
         self.rounds = self.rounds.checked_sub(1)?;
         let from = std::mem::take(&mut self.from);

@@ -56,7 +56,7 @@ pub(in crate::neo4j) struct Texts {
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
     let rows = Mutex::new(Rows::with_room(counts));
     // Names and mentions come after the entities that they refer to. What does not refer to another comes beside it:
-    // one is taken apart while the other is fetched. On several threads it took longer: the server has no less to do.
+    // one is split while the other is fetched. On several threads it took longer: the server has no less to do.
     let (named, rest) = LOADED.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
     tokio::try_join!(
@@ -457,7 +457,7 @@ fn numbered<K: Ordinal>(keys: impl ExactSizeIterator<Item = Key>) -> FxHashMap<K
     keys.zip(ordinals).collect()
 }
 
-/// What stands for the documents outside of a part.
+/// What stands for the documents outside a part.
 fn beyond() -> DocumentText {
     DocumentText {
         document: DocumentId::from_bytes(Key::default()),

@@ -55,7 +55,7 @@ const DIMENSION_MAX: usize = 1 << 16;
 /// opened in.
 ///
 /// What is kept in memory is that of one version. Every question looks whether another version was published, and then
-/// reads it anew.
+/// reads it again.
 pub struct DatabaseGraph {
     session: Session,
     options: Arc<TraversalOptions>,

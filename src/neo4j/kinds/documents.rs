@@ -77,7 +77,7 @@ pub(super) const UNIT: Declaration = Declaration {
     element: unit,
 };
 
-/// Returns what a workspace needs to go on from, and a reader does not: the text, the marker, the vectors.
+/// Returns what a workspace needs to continue from, and a reader does not: the text, the marker, the vectors.
 fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
     let number = DocumentOrdinal(number);
     let document = source.snapshot.document(number)?;

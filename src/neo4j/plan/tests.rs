@@ -1,4 +1,4 @@
-//! The plan against a database in memory that takes its steps, and breaks off anywhere.
+//! The plan against a database in memory that takes its steps, and is interrupted anywhere.
 
 use super::*;
 use proptest::prelude::*;
@@ -181,7 +181,7 @@ fn graphs() -> impl Strategy<Value = Graph> {
 }
 
 proptest! {
-    /// Whatever was published before, and wherever that was broken off, a publish that is let finish ends in the graph
+    /// Whatever was published before, and wherever that was interrupted, a publish that is let finish ends in the graph
     /// that is due and nothing else; and no reader ever sees anything in between.
     #[test]
     fn a_publish_that_is_let_finish_ends_in_what_is_due(

@@ -46,7 +46,7 @@ pub struct PublishOptions {
     /// What to do if the database holds an index of another collection, or one of which more than half of the documents
     /// would go.
     pub other_index: OtherIndex,
-    /// Who is told of progress.
+    /// The listener for progress.
     pub progress: Option<ProgressSink>,
     /// How to stop: between two batches.
     pub cancellation: Cancellation,
@@ -94,8 +94,8 @@ pub struct PublishReport {
 ///
 /// # Cancel safety
 ///
-/// Publishing goes on when the future is dropped; [`PublishOptions::cancellation`] stops it. Killed at any moment, the
-/// next publish goes on from there.
+/// Publishing continues when the future is dropped; [`PublishOptions::cancellation`] stops it. Killed at any moment,
+/// the next publish continues from there.
 pub async fn publish(workspace: &Workspace, target: &Target, options: &PublishOptions) -> Result<PublishReport> {
     let (workspace, target, options, handle) = (workspace.clone(), target.clone(), options.clone(), Handle::current());
     // Between the calls of the driver it computes and reads files.
@@ -103,7 +103,7 @@ pub async fn publish(workspace: &Workspace, target: &Target, options: &PublishOp
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-/// Makes good what a check found: what is missing in the schema is made again, what differs is published anew.
+/// Makes good what a check found: what is missing in the schema is made again, what differs is published again.
 ///
 /// # Errors
 ///
@@ -280,7 +280,7 @@ fn check_embedder(
     }
 }
 
-/// Raised whenever this program makes other elements of the same source: then a graph of before is published anew.
+/// Raised whenever this program makes other elements of the same source: then a graph of before is published again.
 const ELEMENTS: u32 = 2;
 
 /// Returns a fingerprint of all that is published: of the files of the version, of the units, and of what this program

@@ -213,8 +213,8 @@ impl Schema {
         due.iter().filter(|it| !(self.has(it, dimension) && is_online(it))).map(|it| it.name).collect()
     }
 
-    /// Returns what has a name of ours and is not as it should be, but can be made anew: indexes that have failed or
-    /// are over other vectors, and those that a server left behind which was killed while it made their constraint.
+    /// Returns what has a name of ours and is not as it should be, but can be rebuilt: indexes that have failed or are
+    /// over other vectors, and those that a server left behind which was killed while it made their constraint.
     pub(super) fn spoiled(&self, due: &[Due], dimension: usize) -> Vec<String> {
         let is_spoiled = |due: &Due, index: &Index| {
             let is_left = due.purpose == Purpose::Unique && index.constraint.is_none();

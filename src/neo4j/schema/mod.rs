@@ -105,7 +105,7 @@ pub(super) async fn make_all(
 }
 
 /// Deletes what no format has any more. It goes before the constraints of the earlier format do: while these are there,
-/// whoever comes next goes on.
+/// whoever comes next continues.
 async fn forget_earlier(session: &Session) -> Result<()> {
     let statement = Statement::new("end the upgrade", cypher!("schema/end-upgrade")).with("limit", FORGOTTEN_MAX);
     loop {

@@ -15,7 +15,7 @@ pub(super) fn has_known_addresses(text: &str, sources: &[&str]) -> bool {
     named.is_subset(&known)
 }
 
-/// Returns the addresses that a text names, in small letters, without `http` and `https`: what has a scheme, what
+/// Returns the addresses in a text, in lower case, without `http` and `https`: anything with a scheme, anything that
 /// begins with `www.`, and a host with a path.
 fn addresses(text: &str) -> BTreeSet<String> {
     let is_between = |it: char| it.is_whitespace() || "<>()[]{}\"'`“”‘’«»|*".contains(it);
@@ -41,8 +41,8 @@ fn start(word: &str) -> Option<usize> {
     [scheme, site, host].into_iter().flatten().min()
 }
 
-/// Returns where a host begins that a path follows at `end`: labels with points between them, the last of letters, or
-/// four numbers, with a port or without one. Two numbers are a fraction, four before a number a network.
+/// Returns the start of a host whose path begins at `end`: labels separated by dots, the last of letters, or four
+/// numbers, with or without a port. Two numbers are a fraction, four before a number a network.
 fn host_before(word: &str, end: usize) -> Option<usize> {
     let is_number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
     let port = word[..end].rsplit_once(':').filter(|it| is_number(it.1));

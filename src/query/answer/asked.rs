@@ -3,10 +3,10 @@
 
 use crate::text::{MONTHS, capitalized_runs, is_stop_word, term, tokens};
 
-/// What is asked for.
+/// The kind of answer that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Somebody.
+    /// A person.
     Person,
     /// A date or a time.
     Time,
@@ -55,12 +55,12 @@ const AUXILIARIES: &[&str] = &[
     "is", "are", "was", "were", "do", "does", "did", "can", "could", "may", "must", "should", "will", "would", "has",
     "have", "had",
 ];
-/// Words of questions for what somebody may type or do.
+/// Words of questions about something to type or do.
 const MEANS: &[&str] =
     &["command", "option", "flag", "switch", "function", "method", "setting", "variable", "syntax", "way", "steps"];
 
 impl Asked {
-    /// Reads what a question of these folded words asks for.
+    /// Determines what a question with these folded words asks for.
     pub(super) fn of(words: &[String]) -> Self {
         let word = |at: usize| words.get(at).map_or("", String::as_str);
         let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
@@ -83,7 +83,7 @@ impl Asked {
         }
     }
 
-    /// Reads what a question asks for whose word `at` is `what` or `which`.
+    /// Determines what a question asks for if its word `at` is `what` or `which`.
     fn of_thing(words: &[String], at: usize) -> Self {
         let word = |at: usize| words.get(at).map_or("", String::as_str);
         let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
@@ -103,7 +103,7 @@ impl Asked {
         if is_what && (is_verb || asks_meaning) { Self::Definition } else { Self::Which }
     }
 
-    /// Returns how much `text` looks like what is asked for, from 0 to 1. `asked` are the terms of the question.
+    /// Returns how much `text` has the form of the answer, from 0 to 1. `asked` are the terms of the question.
     pub(super) fn fit(self, text: &str, asked: &[(String, f32)]) -> f32 {
         let score = |is: bool, worth: f32| if is { worth } else { 0.0 };
         match self {
@@ -245,7 +245,7 @@ fn has_date(text: &str) -> bool {
         })
 }
 
-/// Returns how much there is of names that the question does not have.
+/// Returns the share of names that are not in the question.
 fn new_names(text: &str, asked: &[(String, f32)]) -> f32 {
     let is_new = |name: &str| {
         name.split(' ').any(|word| {
@@ -276,7 +276,7 @@ fn has_path(text: &str) -> bool {
     text.split_whitespace().any(is_path)
 }
 
-/// Returns whether there is something in `text` that is typed and not said.
+/// Returns whether `text` contains something typed, such as code or a command.
 pub(super) fn has_code(text: &str) -> bool {
     let mark = |word: &str| {
         word.starts_with("--")
@@ -295,8 +295,8 @@ fn opens_with_truth(text: &str) -> bool {
     matches!(tokens(text).first().map(String::as_str), Some("yes" | "no" | "not" | "yep" | "nope" | "sort"))
 }
 
-/// Returns how much `text` looks like a definition of what the question names: its subject stands at the beginning, and
-/// a verb or a mark that defines comes after.
+/// Returns how much `text` looks like a definition of the question's subject: it begins with the subject, followed by a
+/// defining verb or mark.
 fn defines(text: &str, asked: &[(String, f32)]) -> f32 {
     const WORDS_READ: usize = 12;
     const VERBS: &[&str] = &[

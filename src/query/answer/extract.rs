@@ -18,23 +18,23 @@ use crate::query::evidence::PassageWords;
 use crate::query::session::query::{Query, Ranking};
 use crate::text::{terms, tokens};
 
-/// Passages whose pieces are looked at.
+/// Passages whose pieces are considered.
 const PASSAGES_MAX: usize = 8;
 /// Pieces of one passage that are quoted at most.
 const PIECES_MAX: usize = 3;
-/// Bytes of pieces side by side that are quoted as one at most.
+/// Maximum bytes of adjacent pieces quoted as one.
 const JOINED_BYTES_MAX: usize = 400;
 /// Letters and digits of a piece that says something at least.
 const SHORT_CHARS: usize = 20;
-/// Steps of a path to a passage that is as far as counts.
+/// Maximum path length that counts.
 const STEPS_FULL: usize = 2;
-/// Pieces between a heading that stands before the passage and a piece, for want of a count.
+/// Assumed distance in pieces of a heading above the passage, since it is unknown.
 const FAR: usize = 2;
-/// What is said when there is nothing.
+/// The text if there is no answer.
 const NOTHING: &str = "No passage was found that is likely to answer the question.";
 
-// Worths of the signs of a piece, see [`Signs`]. They were chosen by a search over questions with known answers on the
-// demo and on documents of ten kinds, and rounded; docs/figures.md has what they come to there and elsewhere.
+// Weights of the signs of a piece, see [`Signs`]. They were chosen by a search over questions with known answers on the
+// demo and on documents of ten kinds, and rounded; docs/figures.md has the results there and elsewhere.
 const SHARE: f32 = 1.9;
 const OWN: f32 = 1.3;
 const HEADING: f32 = 1.5;
@@ -46,12 +46,12 @@ const ASKS: f32 = -0.6;
 const SHORT: f32 = -0.2;
 const LINK: f32 = 0.2;
 const REACHED: f32 = 1.2;
-/// Worth of what a piece covers of the question that no chosen one does, its title and heading included.
+/// Weight of the part of the question that a piece, its title and heading cover and no chosen piece does.
 const UNCOVERED: f32 = 1.9;
 /// Price of each further piece of one passage.
 const AGAIN: f32 = 0.1;
 
-/// An answer before it is put together with what was found.
+/// An answer before it is combined with what was found.
 pub(in crate::query) struct Extracted {
     pub(in crate::query) kind: AnswerKind,
     pub(in crate::query) text: String,
@@ -59,13 +59,13 @@ pub(in crate::query) struct Extracted {
 }
 
 impl Extracted {
-    /// Returns what is said when there is nothing.
+    /// Returns the text if there is no answer.
     fn nothing() -> Self {
         Self { kind: AnswerKind::Nothing, text: NOTHING.to_owned(), citations: Vec::new() }
     }
 }
 
-/// Quotes the `citations_max` sentences that answer best together, those at the end of a way first.
+/// Quotes the `citations_max` sentences that together answer best, those at the end of a path first.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ struct Candidate<'a> {
     place: usize,
     /// Terms of the question in it, in its title and in its heading.
     terms: u64,
-    /// What it is worth whatever else is quoted.
+    /// Its own value, whatever else is quoted.
     worth: f32,
 }
 
@@ -125,14 +125,14 @@ fn candidates<'a>(found: &Ranking, hits: &'a [Hit]) -> Result<Vec<Candidate<'a>>
     Ok(candidates)
 }
 
-/// Returns where a score lies between the worst (0) and the best (1) of what was found.
+/// Returns a score scaled between the worst (0) and the best (1) of the passages found.
 fn share(found: &Ranking, score: f32) -> f32 {
     let best = found.ranked.first().map_or(score, |it| it.1);
     let worst = found.ranked.last().map_or(score, |it| it.1);
     if best > worst { (score - worst) / (best - worst) } else { 1.0 }
 }
 
-/// What a piece is weighed by; each lies between 0 and 1.
+/// The signs by which a piece is weighed; each is between 0 and 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Signs {
     /// The passage's own score between the worst and the best.
@@ -145,7 +145,7 @@ struct Signs {
     before: f32,
     /// Cosine with the question.
     cosine: f32,
-    /// How much it looks like what is asked for.
+    /// How much it has the form of the answer.
     fit: f32,
     /// Whether it opens its passage.
     first: f32,
@@ -153,7 +153,7 @@ struct Signs {
     asks: f32,
     /// Whether it is too short to say much.
     short: f32,
-    /// Whether the way goes on from here, along a name in it.
+    /// Whether the path continues from here, along a name in it.
     link: f32,
     /// How far a path leads to its passage.
     reached: f32,
@@ -205,7 +205,7 @@ impl<'a> Reading<'a> {
         self.words.weight(bits) / self.words.whole()
     }
 
-    /// Returns what a piece is weighed by, and which terms of the question it covers with its title and heading.
+    /// Returns the signs of a piece, and the terms of the question that it covers with its title and heading.
     fn signs(&self, hit: &Hit, passage: PassageOrdinal, piece: &Piece, before: Option<&Piece>) -> Result<(Signs, u64)> {
         let query = self.query;
         let graph = query.reader.graph();
@@ -244,8 +244,8 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Chooses pieces until there are `count` quotations, each the best beside those chosen before it; ties go to the
-/// better passage. Pieces side by side make one quotation where that is short.
+/// Chooses pieces until there are `count` quotations, each the best given those chosen before it; ties go to the better
+/// passage. Adjacent pieces make one quotation if it is short.
 fn choose<'a>(words: &PassageWords, mut candidates: Vec<Candidate<'a>>, count: usize) -> Vec<(Candidate<'a>, f32)> {
     let whole = words.whole();
     let mut chosen: Vec<(Candidate<'a>, f32)> = Vec::new();

@@ -33,7 +33,7 @@ pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
     found.ranked.iter().zip(1..).map(hit).collect()
 }
 
-/// Returns a passage as it is shown where no question led to it.
+/// Returns a passage in the form in which it is shown if no question led to it.
 pub(in crate::query) fn unasked(shown: PassageText, document: DocumentText) -> Hit {
     Hit {
         rank: 1,
@@ -57,7 +57,7 @@ pub(in crate::query) fn unasked(shown: PassageText, document: DocumentText) -> H
     }
 }
 
-/// What is looked for in the texts of passages.
+/// The terms to find in the texts of passages.
 struct Asked<'a> {
     query: &'a Query,
     /// The words of the question as it has them, each once, with the bits of their terms.

@@ -28,18 +28,18 @@ use crate::error::Result;
 use crate::graph::ordinal::PassageOrdinal;
 use extract::Extracted;
 
-/// What a ledger says where sentences could not be quoted anew.
+/// The note in a ledger if sentences could not be quoted again.
 const UNQUOTED: &str = "the quotations come from the search alone";
 
-/// What is quoted.
+/// The quoted text.
 pub(super) struct Quoted {
     pub(super) sentences: Extracted,
     pub(super) guess: Option<Guess>,
 }
 
-/// Returns quotes of what was found, at most `citations_max` sentences, with what a reader should know of them. Where a
-/// strategy put passages in an order of its own and they cannot be read in that, what was retrieved is quoted. Where
-/// topics were found for a question about the whole, a sentence of each is quoted too.
+/// Returns quotations from the passages found, at most `citations_max` sentences, with notes for the reader. If a
+/// strategy ordered the passages and they cannot be read in that order, the retrieved ones are quoted. If topics were
+/// found for a question about the whole, a sentence of each is quoted too.
 ///
 /// # Errors
 ///
@@ -82,7 +82,8 @@ fn as_ranked(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Qu
     Ok(Quoted { sentences, guess })
 }
 
-/// Quotes hits in another order than that of `ranking`; what was retrieved, where that cannot be done, and why.
+/// Quotes hits in another order than that of `ranking`; if this is impossible, quotes the retrieved passages and says
+/// why.
 fn rearranged(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<(Quoted, Option<String>)> {
     let note = match in_order(ranking, hits, citations_max) {
         Ok(quoted) if !quoted.sentences.citations.is_empty() => return Ok((quoted, None)),
@@ -92,7 +93,7 @@ fn rearranged(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<(
     Ok((as_ranked(ranking, &hits::hits(ranking)?, citations_max)?, note))
 }
 
-/// Quotes hits in their own order, as far as the graph of the query has them.
+/// Quotes hits in their own order, if the graph of the query has them.
 fn in_order(ranking: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Quoted> {
     let query = &ranking.query;
     let places: FxHashMap<PassageId, usize> = hits.iter().map(|hit| hit.passage).zip(0..).collect();

@@ -7,11 +7,11 @@ use crate::domain::{AnswerKind, Citation, FoundCommunity, LayersFound, QuestionS
 
 /// Topics that an overview has at most.
 const TOPICS_MAX: usize = 5;
-/// How near a sentence of a topic must be to the question, beside the nearest of all.
+/// How near a sentence of a topic must be to the question, relative to the nearest of all.
 const SHARE_MIN: f32 = 0.5;
 
-/// Returns what is quoted with sentences of the topics that `layers` found, where the question is about the whole of
-/// something. Where nothing was found that has to do with it, it stays at that.
+/// Adds to the quotations sentences of the topics that `layers` found, if the question is about the whole. If nothing
+/// relevant was found, nothing is added.
 pub(super) fn with_topics(quoted: Quoted, layers: &LayersFound) -> Quoted {
     let is_nothing = quoted.sentences.kind == AnswerKind::Nothing;
     let direct = match layers.scope {

@@ -8,7 +8,7 @@ use crate::text::is_block_start;
 
 /// Bytes of code that is quoted whole at most.
 const CODE_BYTES_MAX: usize = 1_500;
-/// Bytes of what is quoted together at most where it is no code alone.
+/// Maximum bytes of a quotation that is not only code.
 const JOINED_BYTES_MAX: usize = 700;
 
 /// A piece of a passage that may be quoted.
@@ -20,11 +20,12 @@ pub(super) struct Piece {
     pub(super) sentences: Range<usize>,
     /// Whether it is code, or has some after what announces it.
     pub(super) has_code: bool,
-    /// The heading right above it, in the passage, and how many pieces lie between.
+    /// The nearest heading above it in the passage, and the number of pieces in between.
     pub(super) under: Option<(Range<usize>, usize)>,
 }
 
-/// Returns the pieces of a passage with these sentences, in order. Headings are none, nor is what has no word.
+/// Returns the pieces of a passage with these sentences, in order. Headings, and sentences without a word, are not
+/// pieces.
 pub(super) fn pieces(text: &str, sentences: &[Span]) -> Vec<Piece> {
     let blocks = code_blocks(text);
     let mut pieces: Vec<Piece> = Vec::new();
@@ -66,7 +67,7 @@ pub(super) fn pieces(text: &str, sentences: &[Span]) -> Vec<Piece> {
     pieces
 }
 
-/// Returns whether a piece only says what the next one has, or is a list of which that is the next item.
+/// Returns whether a piece only introduces the next one, or is a list whose next item that is.
 fn announces(text: &str, piece: &Piece, next: &Piece) -> bool {
     let said = text.get(piece.span.clone()).unwrap_or_default();
     let bytes = next.span.end - piece.span.start;
@@ -130,7 +131,7 @@ fn code_blocks(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Returns whether a line that is set in is rather typed than said.
+/// Returns whether an indented line is code rather than prose.
 fn looks_like_code(line: &str) -> bool {
     let line = line.trim();
     let is_said = line.ends_with(['.', ',', ';']) && line.split_whitespace().count() > 6;

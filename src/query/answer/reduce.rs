@@ -18,19 +18,19 @@ use crate::skill::{
 /// Rounds of reading at most: of rows, of notes on them, of notes on these.
 const ROUNDS_MAX: usize = 8;
 
-/// An answer from notes, and what a reader should know of it.
+/// An answer from notes, with notes for the reader.
 pub(super) struct Reduced {
     pub(super) performed: Performed<WrittenAnswer>,
     pub(super) notes: Vec<String>,
 }
 
-/// Answers `question` from `sources` with at most `room` tokens of them in a call, and leaves `kept` calls for what
-/// comes after the notes, the answer among it; `sink` is told its sentences as they come. Where calls end, the answer
-/// is from the notes that there are; where there is none, from the rows that one call has room for.
+/// Answers `question` from `sources` with at most `room` tokens of them per call, and reserves `kept` calls for the
+/// steps after the notes, including the answer; `sink` receives its sentences as they arrive. If calls run out, the
+/// answer is written from the notes so far or, without notes, from the rows that fit in one call.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Chat`] for what somebody has to correct.
+/// [`crate::Error::Chat`] for faults that the user must correct.
 ///
 /// # Cancel safety
 ///
@@ -53,13 +53,13 @@ pub(super) async fn answer(
         let read = reading.round(&parts, room).await?;
         notes.extend(read.note(if round == 0 { "rows" } else { "notes" }));
         if read.notes.is_empty() {
-            // Rows that were not read, or notes that were not read anew, are better than nothing.
+            // Rows that were not read, or notes that were not read again, are better than nothing.
             parts = read.left;
             break;
         }
         let (before, is_whole) = (parts.len(), read.left.is_empty());
         parts = read.notes;
-        // Of notes, what was not read anew stands as it is; rows would have no room beside them.
+        // Notes that were not reduced again are kept; rows would not fit beside them.
         parts.extend(read.left.into_iter().filter(|_| round > 0));
         if !is_whole || parts.len() >= before {
             break;
@@ -78,7 +78,7 @@ pub(super) async fn answer(
     Ok(Reduced { performed, notes })
 }
 
-/// Writes the answer from parts, and lets each sentence cite what the parts that it cites were read in.
+/// Writes the answer from parts; each sentence cites the sources of the parts that it cites.
 async fn concluded(
     caller: &Caller,
     question: &str,
@@ -87,7 +87,7 @@ async fn concluded(
     sink: Option<&SentenceSink>,
 ) -> Result<Performed<WrittenAnswer>> {
     if parts.is_empty() {
-        // Every note says that there is nothing.
+        // Every note says that nothing relevant was found.
         let nothing = WrittenAnswer { short: None, sentences: Vec::new() };
         return Ok(Performed { outcome: Ok(nothing), spent: Spent::default() });
     }
@@ -114,7 +114,7 @@ async fn concluded(
     Ok(Performed { outcome, spent })
 }
 
-/// Who reads groups.
+/// The reader of groups.
 struct Reading<'a> {
     caller: &'a Caller,
     question: &'a str,
@@ -124,10 +124,10 @@ struct Reading<'a> {
     number: u32,
 }
 
-/// What came of reading groups.
+/// The result of reading groups.
 struct Read {
     notes: Vec<Part>,
-    /// What was not read.
+    /// The parts not read.
     left: Vec<Part>,
     /// Why, the last time.
     why: Option<String>,
@@ -195,8 +195,7 @@ impl Reading<'_> {
     }
 }
 
-/// Returns a note on parts. It is called after them, and stands by those of their rows that bear it out, or else by
-/// all.
+/// Returns a note on parts. It takes their name, and cites those of their rows that support it, or else all.
 fn part(question: &str, text: String, read: &[&Part]) -> Part {
     let names: BTreeSet<&str> = read.iter().map(|part| part.name.as_str()).collect();
     let name = names.into_iter().collect::<Vec<_>>().join("; ");

@@ -7,12 +7,12 @@ use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::query::session::query::Ranking;
 
-/// Passages that are looked at.
+/// Passages that are considered.
 const PASSAGES_MAX: usize = 8;
 
-// What speaks for an answer, beside the largest share of the question's idf that one passage covers. The worths were
-// fitted on questions with and without an answer over documents of six kinds, and rounded; docs/figures.md has what
-// each threshold comes to there and on documents that took no part.
+// Evidence for an answer, besides the largest share of the question's idf that one passage covers. The weights were
+// fitted on questions with and without an answer over documents of six kinds, and rounded; docs/figures.md has the
+// results of each threshold there and on held-out documents.
 
 /// Worth of the share that the first passage covers.
 const FIRST: f32 = 0.85;
@@ -22,11 +22,11 @@ const COSINE: f32 = 0.65;
 const UNKNOWN: f32 = 0.8;
 /// Worth of a name in the question that the index knows.
 const KNOWN: f32 = 0.15;
-/// Worth of a name in it that a document bears.
+/// Weight of a name in it that a document has.
 const BORNE: f32 = 0.3;
 /// What all of it must come to.
 const EVIDENCE_MIN: f32 = 1.0;
-/// What it must come to where there are no vectors.
+/// The threshold without vectors.
 const EVIDENCE_ALONE_MIN: f32 = 0.6;
 
 /// Returns what speaks for each of the best `count` passages, by the words and the meaning that it shares with the

@@ -3,8 +3,8 @@
 use crate::domain::{ContextLevel, Hit, Ledger};
 use crate::text::english;
 
-/// Counts how many of the first `passages_max` hits the context of a ledger has room for, whole and in their order, and
-/// says what is cut. One is shown, whatever room there is.
+/// Counts how many of the first `passages_max` hits fit in the context of a ledger, whole and in order, and notes how
+/// many are cut. At least one is shown.
 pub(in crate::query) fn divide(ledger: &mut Ledger, hits: &[Hit], passages_max: usize) {
     let context = ledger.layers.iter_mut().flat_map(|layers| &mut layers.context);
     let Some(share) = context.into_iter().find(|share| share.level == ContextLevel::Passages) else { return };

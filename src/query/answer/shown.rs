@@ -11,8 +11,8 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Returns the best `count` passages of an answer, with what a model noted of them. Where a model judged relevance,
-    /// only what is relevant is shown: first what it picked at the end, then what notes were read in.
+    /// Returns the best `count` passages of an answer, with a model's notes on them. If a model judged relevance, only
+    /// relevant passages are shown: first those that it picked, then those behind notes.
     pub(super) fn of(answer: &Answer, count: usize) -> Self {
         let ledger = &answer.ledger;
         let Some(plan) = ledger.plan.as_ref().filter(|plan| !plan.relevant.is_empty()) else {

@@ -11,16 +11,16 @@ use crate::text::{english, terms};
 /// Sentences of a row that are quoted for one sentence that cites it.
 const QUOTES_MAX: usize = 3;
 
-/// What stands behind the numbers.
+/// The sources behind the numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Sources {
     hits: Vec<Hit>,
     rows: Vec<Row>,
-    /// What was noted of the passages on the way; empty, unless a strategy noted something.
+    /// Notes on the passages; empty unless a strategy made notes.
     pub(super) notes: Vec<ShownNote>,
 }
 
-/// A row of a level: what it says is sentences of passages.
+/// A row of a level, which consists of sentences of passages.
 #[derive(Debug, Clone)]
 struct Row {
     name: String,
@@ -34,7 +34,7 @@ impl Row {
         (!sentences.is_empty()).then_some(Self { name, sentences, text })
     }
 
-    /// Returns what is said of an entity or a summary entity: by a model, and by the sentence that is nearest.
+    /// Returns the text about an entity or a summary entity: a model's, and the nearest sentence.
     fn of_entity(entity: &FoundEntity) -> Option<Self> {
         let mut row = Self::of(entity.name.clone(), entity.citations().cloned().collect())?;
         let texts = entity.summary.iter().map(|it| it.text.as_str());
@@ -43,7 +43,7 @@ impl Row {
         Some(row)
     }
 
-    /// Returns what is said of a community: by a report, and by sentences.
+    /// Returns the text about a community: a report, and sentences.
     fn of_community(community: &FoundCommunity) -> Option<Self> {
         let mut row = Self::of(community.title.clone(), community.citations().cloned().collect())?;
         let report = community.summary.iter().chain(community.report.iter().map(|it| &it.text)).map(String::as_str);
@@ -53,7 +53,7 @@ impl Row {
     }
 }
 
-/// What is read at once with others: a row, or a note on rows.
+/// A part read together with others: a row, or a note on rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     /// The passage of the row, or of its first sentence.
@@ -72,8 +72,8 @@ impl Part {
 }
 
 impl Sources {
-    /// Returns the first passages of an answer, `passages_max` at most and no more than its context has room for, and
-    /// what the levels say, where it read them.
+    /// Returns the first passages of an answer, at most `passages_max` and no more than fit in its context, and the
+    /// rows of the levels, if it read them.
     pub(super) fn of(answer: &Answer, passages_max: usize) -> Self {
         let layers = answer.ledger.layers.as_deref();
         let fit = layers.and_then(|it| it.context.iter().find(|share| share.level == ContextLevel::Passages));
@@ -89,7 +89,7 @@ impl Sources {
         all.map(|(name, text)| ShownPassage { name: name.clone(), text: text.clone() }).collect()
     }
 
-    /// Returns them with what they lead to, in the order of their numbers.
+    /// Returns them with their passages, in the order of their numbers.
     pub(super) fn parts(&self) -> Vec<Part> {
         let hits = self.hits.iter().map(|hit| hit.passage);
         let rows = self.rows.iter().filter_map(|row| Some(row.sentences.first()?.passage));
@@ -112,9 +112,9 @@ impl Sources {
         self.hits.len() + self.rows.len()
     }
 
-    /// Returns what a sentence that answers `question` cites by a number, from 0. Of a passage, its sentence that is
-    /// nearest to what was written is quoted, or all of it where it has none; of a row, as many sentences as bear it
-    /// out, the nearest first.
+    /// Returns the quotations for a number, from 0, that a sentence of the answer to `question` cites. Of a passage,
+    /// the sentence nearest to the written one is quoted, or all of it if it has none; of a row, as many sentences as
+    /// support the written one, the nearest first.
     pub(super) fn cited(&self, place: usize, written: &str, question: &str) -> Option<Cited> {
         let Some(hit) = self.hits.get(place) else {
             return Some(Cited::of_row(&self.row(place)?.sentences, written, question));
@@ -124,8 +124,8 @@ impl Sources {
         Some(Cited { quotes, texts: vec![hit.name.clone(), hit.text.clone()] })
     }
 
-    /// Returns what sentences cite as a model checks it, with the sentences that cite it so: passages as they were
-    /// shown, and of rows only what each sentence quotes.
+    /// Returns the citations of sentences for a model's check, with the sentences that cite each: passages as they were
+    /// shown, and of rows only the quotations of each sentence.
     pub(super) fn checked(
         &self,
         sentences: &[CitedSentence],
@@ -154,11 +154,11 @@ impl Sources {
     }
 }
 
-/// What a sentence cites by one number.
+/// The quotations for one number that a sentence cites.
 pub(super) struct Cited {
     pub(super) quotes: Vec<Citation>,
-    /// What may bear the sentence out: of a passage all of it, of a row what is quoted, since that leads to its passage
-    /// and the rest of the row does not.
+    /// The text that may support the sentence: all of a passage, but only the quotations of a row, since the rest of
+    /// the row leads to no passage.
     pub(super) texts: Vec<String>,
 }
 
@@ -188,7 +188,7 @@ impl Cited {
     }
 }
 
-/// Returns what the levels say: communities first, then relations on bridges, then entities.
+/// Returns the rows of the levels: communities first, then relations on bridges, then entities.
 fn rows(layers: &LayersFound) -> Vec<Row> {
     let communities = layers.communities.iter().map(Row::of_community);
     let relations = layers.relations.iter().map(|it| {

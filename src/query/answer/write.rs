@@ -23,11 +23,11 @@ use crate::text::english;
 
 /// How a note begins that says why citations were not checked by a model that was asked to.
 pub const UNCHECKED: &str = "citations were checked by rule";
-/// What is said when a model finds no answer in what it was shown.
+/// The text if a model finds no answer in its sources.
 const ABSTAINED: &str = "The passages that were found do not answer the question.";
 
-/// Receives each sentence of an answer that a model writes, as soon as it is whole and checked. Whether it will be part
-/// of the answer is known only when that is there: what a model breaks off, or cannot be used as a whole, is not.
+/// Receives each sentence of a model's answer, as soon as it is complete and checked. Whether it will be part of the
+/// answer is known only at the end: a reply that breaks off, or cannot be used as a whole, is retracted.
 #[derive(Clone)]
 pub struct SentenceSink(Arc<dyn Fn(&WrittenSentence) + Send + Sync>);
 
@@ -72,9 +72,8 @@ impl fmt::Debug for SentenceSink {
     }
 }
 
-/// Returns an answer with what a model writes from its hits and its levels; as it is where nothing relevant was found,
-/// and quoted, with the reason, where the model gives nothing that can be used.
-/// What is more than a call has room for is read in parts.
+/// Returns an answer with a model's text, written from its hits and levels; unchanged if nothing relevant was found;
+/// quoted, with the reason, if the model gives nothing usable. Sources that do not fit in one call are read in parts.
 pub(in crate::query) async fn written(caller: &Caller, mut answer: Answer, asked: &AskOptions) -> Result<Answer> {
     if answer.kind == AnswerKind::Nothing {
         return Ok(answer);
@@ -95,8 +94,8 @@ pub(in crate::query) async fn written(caller: &Caller, mut answer: Answer, asked
     checked(&caller.bounded(), answer, &CitationsTask { question, passages, sentences }).await
 }
 
-/// Asks for an answer, in parts where one call has no room for the sources, and returns with it how many web results
-/// were shown: those that there is room for behind the sources, and none where the server refuses them.
+/// Requests an answer, in parts if the sources do not fit in one call, and returns with it how many web results were
+/// shown: those that fit after the sources, or none if the server refuses them.
 async fn asked_for(
     caller: &Caller,
     answer: &mut Answer,
@@ -145,7 +144,7 @@ fn fitting(web: &[WebResult], room: usize) -> usize {
     fit.count()
 }
 
-/// Writes from all that there is in one call.
+/// Writes from all sources in one call.
 async fn at_once(
     caller: &Caller,
     question: &str,
@@ -166,11 +165,11 @@ async fn at_once(
     } else {
         perform_with::<ConcludeSkill>(&model, &ConcludeTask { asked: task, notes }, options).await
     };
-    // Too long for the server, most of all: what is quoted is there.
+    // Usually too long for the server; the quotations exist already.
     Performed::tolerating(performed, ChatError::is_of_request)
 }
 
-/// Returns why the server refuses what is asked, where it does: most likely because it is too long.
+/// Returns why the server refuses the request, if it does: most likely because it is too long.
 const fn refusal(performed: &Performed<WrittenAnswer>) -> Option<&ChatError> {
     match &performed.outcome {
         Err(Degradation::Chat(error)) if error.is_of_request() => Some(error),
@@ -178,10 +177,10 @@ const fn refusal(performed: &Performed<WrittenAnswer>) -> Option<&ChatError> {
     }
 }
 
-/// Returns an answer with a model's verdict on each of its sentences; with the rule's where it gives none.
+/// Returns an answer with a model's verdict on each of its sentences; the rule's if it gives none.
 async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask) -> Result<Answer> {
     let performed = perform::<CitationsSkill>(model, task).await;
-    // The answer is there, and paid for.
+    // The answer exists and is paid for.
     let Performed { outcome, spent } = Performed::tolerating(performed, |_| true)?;
     let Some(writing) = &mut answer.writing else { return Ok(answer) };
     writing.spent.add(&spent);
@@ -189,7 +188,7 @@ async fn checked(model: &dyn ChatModel, mut answer: Answer, task: &CitationsTask
         Ok(verdicts) => {
             writing.checked_by = CitationCheck::Model;
             for (sentence, verdict) in writing.sentences.iter_mut().zip(verdicts) {
-                // Where there is none, that of the rule holds.
+                // Without one, the rule's verdict holds.
                 sentence.is_supported = verdict.unwrap_or(sentence.is_supported);
             }
         }
@@ -229,8 +228,8 @@ fn joined(
     Answer { kind: AnswerKind::Written, text, guess: None, citations, writing, ..answer }
 }
 
-/// Quotes what a sentence cites of passages; what is quoted already is not quoted again. Of the web it names the
-/// results; where any were shown, a sentence names no address but those of what it cites and of the question.
+/// Quotes the passages that a sentence cites, each only once, and names its web results. If any of these were shown, a
+/// sentence may contain only addresses from its citations and from the question.
 fn with_quotations(
     sentence: &CitedSentence,
     question: &str,
@@ -255,7 +254,7 @@ fn with_quotations(
     WrittenSentence { text: sentence.text.clone(), citations: places, web, is_supported }
 }
 
-/// Returns where a citation is in the list, adding it where it is not.
+/// Returns the place of a citation in the list, adding it if absent.
 fn place(citation: Citation, citations: &mut Vec<Citation>) -> usize {
     let same = |it: &Citation| it.passage == citation.passage && it.span == citation.span;
     citations.iter().position(same).unwrap_or_else(|| {

@@ -17,7 +17,7 @@ const PHRASES_MAX: usize = 8;
 const REGEX_BYTES_MAX: usize = 1 << 20;
 /// Places of a text that are marked at most.
 const SPANS_MAX: usize = 1_000;
-/// What stands around a phrase.
+/// The quotation marks around a phrase.
 const QUOTES: [(char, char); 3] = [('"', '"'), ('“', '”'), ('„', '“')];
 
 /// How a query is read.
@@ -26,15 +26,15 @@ pub enum QuerySyntax {
     /// As a question: quotation marks and slashes say nothing.
     #[default]
     Question,
-    /// As it is typed into a search: what stands in quotation marks stands so in each passage that is found, and a
-    /// query between slashes is a regular expression.
+    /// Search syntax: phrases in quotation marks must occur in each passage found, and a query between slashes is a
+    /// regular expression.
     Search,
 }
 
-/// What a query says word for word.
+/// The exact parts of a query.
 #[derive(Debug, Clone, Default)]
 pub(in crate::query) struct Exact {
-    /// What stands in quotation marks, as texts are compared.
+    /// Phrases in quotation marks, in the form in which texts are compared.
     pub(in crate::query) phrases: Vec<String>,
     /// The regular expression that it is, with what every match has.
     pub(in crate::query) scan: Option<Scan>,
@@ -56,14 +56,14 @@ impl Exact {
         })
     }
 
-    /// Returns where `text` has what is said word for word, in order.
+    /// Returns where `text` contains the exact parts, in order.
     pub(in crate::query) fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let found = self.scan.iter().flat_map(|scan| scan.regex.find_iter(text));
         found.map(|found| found.range()).filter(|span| !span.is_empty()).take(SPANS_MAX).collect()
     }
 }
 
-/// Returns what stands in quotation marks in a query, as texts are compared.
+/// Returns the phrases in quotation marks of a query, in the form in which texts are compared.
 fn phrases(query: &str) -> Vec<String> {
     let mut phrases = Vec::new();
     let mut rest = query;
@@ -110,7 +110,7 @@ fn scan(query: &str) -> Option<Result<Scan>> {
     }))
 }
 
-/// Returns a text as phrases are looked for: folded, in lower case, with one space where there is white space.
+/// Returns a text in the form for finding phrases: folded, in lower case, with single spaces.
 fn compared(text: &str) -> String {
     fold(text).to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -19,7 +19,7 @@ const READ_MAX: usize = 10_000;
 /// How a value is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
-    /// It is this, or of this form: `*` stands for any characters, `?` for one.
+    /// It equals this, or matches this pattern: `*` stands for any characters, `?` for one.
     Equal,
     /// It is not.
     Unequal,
@@ -122,8 +122,7 @@ fn compared(known: &str, value: &str) -> Ordering {
     }
 }
 
-/// Says that no document meets `filters`, and what there is instead: values of the field, or fields. Nothing where one
-/// does.
+/// Returns a note that no document matches `filters`, with existing values of the field, or fields. None if one does.
 ///
 /// # Errors
 ///
@@ -156,7 +155,7 @@ fn unmet(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<String>>
 /// How a note begins that says that no document meets the filters.
 pub const UNMET: &str = "no document meets";
 
-/// Returns which passages may be shown, where not all may, and what a reader should know where none may.
+/// Returns which passages may be shown, if not all may, and a note if none may.
 ///
 /// # Errors
 ///

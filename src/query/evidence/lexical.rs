@@ -10,7 +10,7 @@ const K1: f32 = 1.2;
 /// Share of length normalization.
 const B: f32 = 0.75;
 
-/// What the terms of a question say about the texts of one field, by ordinal.
+/// The evidence of a question's terms about the texts of one field, by ordinal.
 #[derive(Debug, Clone, Default)]
 pub(in crate::query) struct FieldScores {
     /// BM25.
@@ -21,8 +21,8 @@ pub(in crate::query) struct FieldScores {
     pub frequencies: Vec<usize>,
 }
 
-/// Returns the distinct terms of a question with how often each stands there, in order of appearance, and behind them
-/// further ones with what they count; at most [`TERMS_MAX`].
+/// Returns the distinct terms of a question with the count of each, in order of appearance, followed by further ones
+/// with their weights; at most [`TERMS_MAX`].
 #[must_use]
 pub(in crate::query) fn distinct(terms: &[String], further: &[(String, f32)]) -> Vec<(String, f32)> {
     let mut distinct: Vec<(String, f32)> = Vec::new();

@@ -24,9 +24,9 @@ use crate::text::{cue, cue_of_stem, related, stem, term};
 use lexical::FieldScores;
 use question::{AskedQuestion, named_passages};
 
-/// Documents that may bear a name of the question for it to say anything.
+/// Maximum number of documents with a name of the question for the name to be evidence.
 pub(super) const NAMED_BEARERS_MAX: usize = 30;
-/// Worth of a word that is related to one of the question, beside the word itself.
+/// Weight of a word that is related to one of the question, relative to the word itself.
 const RELATED_WORTH: f32 = 0.8;
 /// Passages whose best sentences one thread finds at a time.
 const PASSAGES_PER_TASK: usize = 8_192;
@@ -46,11 +46,11 @@ pub(super) struct Fields {
     entities: OnceLock<FxHashSet<EntityOrdinal>>,
     cues: OnceLock<FxHashMap<CueOrdinal, f32>>,
     admitted: OnceLock<Option<Vec<bool>>>,
-    /// Where the store keeps none.
+    /// If the store keeps none.
     networks: Networks,
 }
 
-/// What the words of a question say about passages, by ordinal.
+/// The evidence of a question's words about passages, by ordinal.
 pub(super) struct PassageWords {
     /// idf of the question's distinct terms.
     pub(super) idf: Vec<f32>,
@@ -77,7 +77,7 @@ impl PassageWords {
     }
 }
 
-/// Returns what `field` holds, computed now where it holds nothing yet.
+/// Returns the value of `field`, computed now if absent.
 fn kept<T>(field: &OnceLock<T>, compute: impl FnOnce() -> Result<T>) -> Result<&T> {
     if let Some(known) = field.get() {
         return Ok(known);
@@ -230,7 +230,7 @@ impl Query {
         by_title.contains_key(&passage) || by_lead.contains_key(&passage)
     }
 
-    /// Returns the entities that it names, known to bear a document or not.
+    /// Returns the entities that it names, with or without a document.
     pub(super) fn entities(&self) -> &FxHashSet<EntityOrdinal> {
         self.fields.entities.get_or_init(|| entities(&self.question, self.reader.graph()))
     }
@@ -255,8 +255,8 @@ impl Query {
         Ok(covered)
     }
 
-    /// Returns which passages may be shown once they are at hand, where not all may: of an excerpt, those that filters
-    /// leave, at hand or not. What has to stand there word for word is looked for at hand alone.
+    /// Returns which passages may be shown once they are at hand, if not all may: of an excerpt, those that filters
+    /// leave, at hand or not. Exact phrases are only searched for in passages at hand.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl Query {
     }
 }
 
-/// Returns the best of each passage's sentences, `least` where it has none.
+/// Returns the best value of each passage's sentences, `least` if it has none.
 fn best_of_sentences(graph: PassageGraph<'_>, scores: &[f32], least: f32) -> Vec<f32> {
     let sentences = graph.passage_sentences.items().par_windows(2).with_min_len(PASSAGES_PER_TASK);
     let best_of = |row: &[u32]| scores[row[0] as usize..row[1] as usize].iter().copied().fold(least, f32::max);
@@ -286,8 +286,8 @@ fn entities(question: &AskedQuestion, graph: PassageGraph<'_>) -> FxHashSet<Enti
     question.names.iter().map(|name| name.entity).chain(capitalized).collect()
 }
 
-/// Returns what the question's words outside its names are worth around a mention, related words among them; the rarest
-/// word is worth 1.
+/// Returns the weights of the question's words outside its names, and of related words, around a mention; the rarest
+/// word has 1.
 fn cues(question: &AskedQuestion, graph: PassageGraph<'_>, idf: &dyn Fn(&str) -> f32) -> FxHashMap<CueOrdinal, f32> {
     let mut worth: FxHashMap<String, f32> = FxHashMap::default();
     let mut offer = |cue: String, value: f32| {

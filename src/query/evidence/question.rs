@@ -19,30 +19,30 @@ pub const QUESTION_CHARS_MAX: usize = 4_000;
 /// Words of a name at most.
 const NAME_WORDS_MAX: usize = 12;
 
-/// What an identifier counts beside a word: what has it whole comes before what has its words.
+/// Weight of an identifier relative to a word: passages with the whole identifier come before those with its words.
 const IDENTIFIER_WORTH: f32 = 2.0;
-/// What a part of a word in camel case counts beside a word.
+/// Weight of a part of a word in camel case relative to a word.
 const PART_WORTH: f32 = 0.5;
 
-/// A question taken apart.
+/// A question split.
 #[derive(Debug, Clone)]
 pub struct AskedQuestion {
     /// The question as it is searched for, without white space around it.
     pub text: String,
-    /// Words of it that stand for others that were typed.
+    /// Its corrected words.
     pub spellings: Vec<Spelling>,
     /// Terms of its words, in order, with repetitions.
     pub terms: Vec<String>,
-    /// Identifiers in it whole, and parts of words in camel case, each with what it counts beside a word.
+    /// Whole identifiers in it, and parts of words in camel case, each with its weight relative to a word.
     pub identifiers: Vec<(String, f32)>,
-    /// Its distinct terms, in order of appearance, each with how often it stands there: at most
+    /// Its distinct terms, in order of appearance, each with its count: at most
     /// [`TERMS_MAX`](crate::graph::trail::TERMS_MAX).
     pub distinct: Vec<(String, f32)>,
     /// Its folded words, in order, stop words among them.
     pub words: Vec<String>,
-    /// Names in it that documents of the index bear.
+    /// Names in it that documents of the index have.
     pub names: Vec<NamedEntity>,
-    /// Folded names of what it capitalizes, whether or not the index knows it.
+    /// Folded names of its capitalized runs, whether or not the index knows them.
     pub capitalized: Vec<String>,
     /// Folded names in it that a language model gave, if one was asked.
     pub model_names: Vec<String>,
@@ -57,7 +57,7 @@ pub struct NamedEntity {
     pub entity: EntityOrdinal,
     /// Its words in the question.
     pub words: std::ops::Range<usize>,
-    /// Share of the words of the capitalized run that it stands in, which may be part of another name; else 1.
+    /// Its share of the words of the capitalized run around it, which may be part of another name; else 1.
     pub share: f32,
 }
 
@@ -80,7 +80,7 @@ pub(in crate::query) fn checked(question: &str) -> Result<&str> {
 }
 
 impl AskedQuestion {
-    /// Takes `question` apart and embeds it. What it names is known once it is put to an index.
+    /// Analyzes and embeds `question`. The names in it are known only together with an index.
     ///
     /// # Errors
     ///
@@ -131,13 +131,13 @@ impl AskedQuestion {
         Self { names, ..self }
     }
 
-    /// Returns it with words that stand for others.
+    /// Returns it with corrected words.
     #[must_use]
     pub(in crate::query) fn with_spellings(self, spellings: Vec<Spelling>) -> Self {
         Self { spellings, ..self }
     }
 
-    /// Returns it without identifiers that no passage has: their words stand for them.
+    /// Returns it without identifiers that no passage has; their words replace them.
     ///
     /// # Errors
     ///
@@ -153,8 +153,8 @@ impl AskedQuestion {
         Ok(Self { identifiers: known, ..self })
     }
 
-    /// Returns it with names that a language model gave, each a row of its words. They are keywords, and names of
-    /// documents where the index knows them as such.
+    /// Returns it with names from a language model, each a run of its words. They are keywords, and names of documents
+    /// if the index knows them as such.
     #[must_use]
     pub(in crate::query) fn with_model_names(mut self, names: Vec<String>) -> Self {
         self.capitalized
@@ -162,7 +162,7 @@ impl AskedQuestion {
         Self { model_names: names, ..self }
     }
 
-    /// Returns what documents of the index bear of a name that a language model gave.
+    /// Returns the entities with documents in the index for a name from a language model.
     fn model_name(&self, name: &str, graph: PassageGraph<'_>) -> Vec<NamedEntity> {
         let words: Vec<&str> = name.split(' ').collect();
         let Some(start) = self.words.windows(words.len()).position(|window| window == words) else {
@@ -172,8 +172,8 @@ impl AskedQuestion {
         borne(graph, name).map(named).collect()
     }
 
-    /// Returns every text in it that an index may know as a name or keyword: each row of its words up to the longest
-    /// name, what it capitalizes, and its terms.
+    /// Returns every text in it that an index may know as a name or keyword: each run of its words up to the longest
+    /// name, its capitalized runs, and its terms.
     #[must_use]
     pub fn possible_names(&self) -> Vec<String> {
         let ends = |first: usize| first + 1..=(first + NAME_WORDS_MAX).min(self.words.len());
@@ -231,15 +231,15 @@ fn known_names(text: &str, runs: &[Run], graph: PassageGraph<'_>) -> Vec<NamedEn
     found.flat_map(named).collect()
 }
 
-/// Returns the entities of a folded name that documents bear.
+/// Returns the entities of a folded name that documents have.
 fn borne<'a>(graph: PassageGraph<'a>, name: &str) -> impl Iterator<Item = EntityOrdinal> + use<'a> {
     graph.entities(name).filter(move |entity| !graph.entity_bearers.of(*entity).is_empty())
 }
 
 /// Returns how strongly the question names each passage: by title, and by another name.
 ///
-/// 1/√(documents that bear the name), × 0.6 for a name cut at its comma or found by its capitals, × its share of a
-/// longer run; names of more than `bearers_max` documents say nothing.
+/// 1/√(documents with the name), × 0.6 for a name cut at its comma or found by its capitals, × its share of a longer
+/// run; names of more than `bearers_max` documents do not count.
 #[must_use]
 pub(in crate::query) fn named_passages(
     question: &AskedQuestion,

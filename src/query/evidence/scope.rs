@@ -11,11 +11,11 @@ use crate::text::{is_stop_word, tokens};
 /// Words with which a question begins that asks for an account.
 const ACCOUNTS: &[&str] =
     &["describe", "discuss", "explain", "summarize", "summarise", "outline", "compare", "analyze", "analyse"];
-/// Words after `how` that ask how something came to be or works.
+/// Words after `how` that ask how something developed or works.
 const AUXILIARIES: &[&str] = &["do", "does", "did", "has", "have"];
 /// Words after `how` that ask the same only with a cue: else they ask for steps.
 const PASSIVES: &[&str] = &["is", "are", "was", "were"];
-/// Words after these with which a question asks what somebody has to do.
+/// Words after these with which a question asks for instructions.
 const DOERS: &[&str] = &["i", "you", "we", "one", "to"];
 /// Words close behind `what` that ask for more than a fact.
 const CUES: &[&str] = &[
@@ -60,9 +60,9 @@ const CUES: &[&str] = &[
     "overview",
     "summary",
 ];
-/// Words behind `what` among which a cue is looked for.
+/// Words after `what` among which a cue may occur.
 const CUES_WITHIN: usize = 5;
-/// What a collection is called, and what is asked of all of it: no subject of its own.
+/// Words for a collection and questions about all of it, which are not a subject.
 const OF_COLLECTION: &[&str] = &[
     "document",
     "documents",
@@ -119,7 +119,7 @@ const OF_COLLECTION: &[&str] = &[
     "outline",
 ];
 
-/// Reads what a question asks for.
+/// Determines what a question asks for.
 pub(in crate::query) fn scope_of(question: &str) -> QuestionScope {
     let words = tokens(question);
     let word = |at: usize| words.get(at).map_or("", String::as_str);
@@ -135,7 +135,7 @@ pub(in crate::query) fn scope_of(question: &str) -> QuestionScope {
     if is_account { QuestionScope::Subject } else { QuestionScope::Fact }
 }
 
-/// Returns whether nothing is asked about but a collection, or what is in it.
+/// Returns whether the question is only about a collection or its contents.
 fn is_of_collection(words: &[String]) -> bool {
     let own = || words.iter().map(String::as_str).filter(|word| !is_stop_word(word));
     let is_generic = |word: &str| OF_COLLECTION.contains(&word);

@@ -10,10 +10,10 @@ use crate::text::{is_stop_word, is_written_word, related, term, tokens, words};
 const CHARS_MIN: usize = 4;
 /// Characters of a word at most.
 const CHARS_MAX: usize = 24;
-/// Words of a question that are looked at.
+/// Words of a question that are checked.
 const WORDS_MAX: usize = 32;
 
-/// Endings with which a word makes others that people write, whether or not anybody listed them.
+/// Endings that form further English words, listed or not.
 const ENDINGS: [&str; 14] =
     ["s", "es", "ed", "d", "ing", "er", "ers", "ee", "ly", "ness", "ment", "able", "less", "like"];
 
@@ -26,11 +26,10 @@ enum Slip {
     Replaced,
 }
 
-/// Returns `text` with every unknown word that is one slip away from a known one replaced by that, and what was
-/// replaced; none where nothing is.
+/// Returns `text` with every unknown word that is one edit away from a known one corrected, and the corrections; none
+/// if there are none.
 ///
-/// A word of the vocabulary of English is never replaced, nor is one with a digit in it: another number is another
-/// thing.
+/// English words are never replaced, nor words with a digit: another number means something else.
 ///
 /// Complexity: for each unknown word, a look at the frequency of about 50 words a character.
 ///
@@ -97,7 +96,7 @@ fn capitalized(word: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Returns what may have been meant by a word with one slip in it; its first letter is right.
+/// Returns the candidates for a word with one typing error; its first letter is right.
 fn slips(word: &str) -> Vec<(Slip, String)> {
     let chars: Vec<char> = word.chars().collect();
     let letters = letters(&chars);
@@ -129,8 +128,7 @@ fn slips(word: &str) -> Vec<(Slip, String)> {
     found
 }
 
-/// Returns the letters of the alphabet that a word is written in; those of the word where it is written in none that is
-/// known.
+/// Returns the letters of the alphabet of a word; those of the word itself if the alphabet is unknown.
 fn letters(word: &[char]) -> Vec<char> {
     for range in ['a'..='z', 'α'..='ω', 'а'..='я', 'ا'..='ي'] {
         if word.iter().all(|letter| range.contains(letter)) {

@@ -10,7 +10,7 @@ use crate::text::{Terms, folded, near};
 /// Documents of one title that an error names.
 const AMONG_MAX: usize = 5;
 
-/// Returns the node that `end` names. An entity is no end of paths by questions alone.
+/// Returns the node that `end` names. An entity cannot be an end of paths that follow only questions.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ fn passage(reader: &dyn GraphReader, id: PassageId) -> Option<Node> {
     reader.graph().passages().find(|passage| reader.passage_id(*passage) == id).map(Node::Passage)
 }
 
-/// Returns the entity of a name; where relations are walked, which join what names stand for, that.
+/// Returns the entity of a name; if relations are walked, the one that the name stands for.
 fn entity(reader: &dyn GraphReader, name: &str, by: PathsBy) -> Option<Node> {
     let entity = reader.graph().entity(&folded(name)).filter(|_| by.has_entities())?;
     let resolution = reader.resolution().filter(|_| by.has_relations());
@@ -94,7 +94,7 @@ fn document(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
     Ok(None)
 }
 
-/// Returns the passage in which an identifier stands most often, of several the first: `wal_level`, `--no-verify`.
+/// Returns the first passage that contains an identifier most often: `wal_level`, `--no-verify`.
 fn identifier(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
     let mut best: Option<(u32, u32)> = None;
     for term in Terms::of(name).identifiers {

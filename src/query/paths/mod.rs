@@ -42,14 +42,14 @@ impl QueryEngine {
 
 /// Returns the shortest paths between two passages, entities or documents: shorter ones first, those of one length by
 /// the numbers of their nodes. Question edges, mentions and relations are walked in either direction; no path visits a
-/// node twice. Where relations are walked, an entity stands for all of its names; a name that stands for several is
-/// that which it is where no document says otherwise. No embedder takes part in it.
+/// node twice. If relations are walked, an entity stands for all of its names; a name that stands for several means the
+/// one that it stands for where no document says otherwise. No embedder is needed.
 ///
 /// # Errors
 ///
 /// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`]
-/// for an option out of bounds, ends that are one, or [`PathsBy::All`](crate::domain::PathsBy) where a database walks
-/// its graph, [`Error::NoTopics`] for relations in an index without any, and whatever the store fails with.
+/// for an option out of bounds, equal ends, or [`PathsBy::All`](crate::domain::PathsBy) if a database walks its graph,
+/// [`Error::NoTopics`] for relations in an index without any, and errors of the store.
 ///
 /// # Cancel safety
 ///
@@ -57,8 +57,8 @@ impl QueryEngine {
 ///
 /// # Complexity
 ///
-/// O(paths · length · (passages + question edges + mentions + relations)) time at worst, a pass over all documents
-/// where one is named, and one over all mentions where relations are walked.
+/// O(paths · length · (passages + question edges + mentions + relations)) time at worst, plus a pass over all documents
+/// if one is named, and one over all mentions if relations are walked.
 pub async fn paths(source: &Source, from: &PathEnd, to: &PathEnd, options: &PathOptions) -> Result<PathsFound> {
     options.check([from, to])?;
     let span = tracing::info_span!(telemetry::PATHS);
@@ -94,7 +94,7 @@ async fn of_one_version(source: &Source, ends: [&PathEnd; 2], options: PathOptio
     }
 }
 
-/// Returns a store with the texts of the passages on the way.
+/// Returns a store with the texts of the passages on the paths.
 async fn with_texts(source: &Source, structure: Arc<dyn GraphReader>, walk: &Walk) -> Result<Arc<dyn GraphReader>> {
     let Source::Asked(source) = source else { return Ok(structure) };
     let graph = structure.graph();
@@ -123,7 +123,7 @@ struct Walk {
     version: IndexVersion,
     ends: [Node; 2],
     paths: Vec<Steps<Node, Edge>>,
-    /// The passages that say what the relations on the way are.
+    /// The passages that state the relations on the paths.
     saying: BTreeSet<PassageOrdinal>,
 }
 
@@ -157,7 +157,7 @@ impl Walk {
         self.ends.into_iter().chain(self.paths.iter().flatten().map(|step| step.0))
     }
 
-    /// Returns the passages of which texts are shown.
+    /// Returns the passages whose texts are shown.
     fn passages(&self) -> BTreeSet<PassageOrdinal> {
         let passage = |node| if let Node::Passage(passage) = node { Some(passage) } else { None };
         self.nodes().filter_map(passage).chain(self.saying.iter().copied()).collect()
@@ -201,7 +201,7 @@ fn node(reader: &dyn GraphReader, node: Node) -> Result<PathNode> {
     })
 }
 
-/// Returns the sentence that says that two entities have to do with each other, where that is an edge.
+/// Returns the sentence that states the relation of two entities, if they have one.
 fn sentence_of(reader: &dyn GraphReader, edge: Edge) -> Option<SentenceOrdinal> {
     let Edge::Relation(relation) = edge else { return None };
     reader.hierarchy().map(|it| it.relation_sentence[relation]).filter(|it| it.0 != NONE)

@@ -25,7 +25,7 @@ pub fn read_calibration(path: &Path) -> Result<Calibration> {
     Err(Error::Line { path: path.to_owned(), line: 1, reason })
 }
 
-/// Returns what was ranked with probabilities for scores, without what has less than `least`.
+/// Returns the ranking with probabilities for scores, without passages below `least`.
 pub(super) fn calibrated(mut found: Ranking, calibration: &Calibration, least: Option<f32>) -> Ranking {
     for (_, score) in &mut found.ranked {
         *score = calibration.probability(f64::from(*score)) as f32;
@@ -41,7 +41,7 @@ pub(super) fn calibrated(mut found: Ranking, calibration: &Calibration, least: O
     found
 }
 
-/// Returns how many of what is ranked, best first, are kept.
+/// Returns how many of the ranked passages, best first, are kept.
 fn kept(probabilities: impl Iterator<Item = f32>, least: f32) -> usize {
     probabilities.take_while(|it| *it >= least).count().max(1)
 }

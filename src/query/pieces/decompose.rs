@@ -25,20 +25,20 @@ const READ_PASSAGES: usize = 5;
 /// Passages of a part that a ledger names.
 const PART_PASSAGES_SHOWN: usize = 5;
 
-/// How a question is taken apart.
+/// How a question is split.
 #[derive(Clone)]
 pub struct Decompose {
-    /// Who answers parts that later ones need.
+    /// The reader of answers that later parts need.
     pub reading: Reading,
-    /// With the settings of the paper nothing is answered, and the lists of parts take turns.
+    /// With the settings of the paper, nothing is answered, and the lists of parts are interleaved.
     pub preset: Preset,
     /// What finds passages for a part.
     pub strategy: Arc<dyn Strategy>,
 }
 
 impl Decompose {
-    /// Returns how `options` have it: parts are found as the question is, but `trail` goes by what passages say
-    /// themselves, since steps are what the parts are.
+    /// Returns the settings of `options`: parts are searched for like the question, except that `trail` takes no steps,
+    /// because the parts are the steps.
     #[must_use]
     pub fn of(reading: Reading, options: &SearchOptions) -> Self {
         Self { reading, preset: options.preset, strategy: Arc::new(Self::plain(options)) }
@@ -64,24 +64,24 @@ impl Decompose {
     }
 }
 
-/// What came of all parts.
+/// The results of all parts.
 #[derive(Default)]
 pub(in crate::query) struct Decomposed {
     pub(in crate::query) parts: Vec<SubQuestionTrace>,
     pub(in crate::query) lists: Vec<RankedList>,
-    /// What could not be looked for, and why.
+    /// Failed searches, and why.
     pub(in crate::query) notes: Vec<String>,
 }
 
-/// What came of one part.
+/// The result of one part.
 struct Done {
     part: SubQuestionTrace,
     lists: Vec<RankedList>,
     notes: Vec<String>,
 }
 
-/// Takes the question of a session apart, and finds passages for each part. There are no parts where the model gives
-/// none that can be used, or one, which is the question.
+/// Splits the question of a session, and finds passages for each part. There are no parts if the model gives nothing
+/// usable, or only one part, which is the question.
 ///
 /// # Errors
 ///
@@ -116,8 +116,8 @@ pub(in crate::query) async fn decomposed(session: &Session, how: &Decompose) -> 
     Ok(all)
 }
 
-/// Returns the texts that a part is asked as: one for each likely answer that it needs; none where there is no answer.
-/// With the settings of the paper nothing is answered, and the places of answers are left empty.
+/// Returns the forms in which a part is asked: one for each likely answer that it needs; none without an answer. With
+/// the settings of the paper, nothing is answered, and the places of answers are left empty.
 fn forms(part: &SubQuestion, done: &[Option<Done>], preset: Preset) -> Vec<String> {
     if preset == Preset::Paper {
         let text = part.filled(|_| Some("")).map(|text| one_line(&text));
@@ -143,7 +143,7 @@ struct ReadySubQuestion {
     text: String,
     forms: Vec<String>,
     strategy: Arc<dyn Strategy>,
-    /// Who answers it, where a later part needs that.
+    /// Its reader, if a later part needs the answer.
     reading: Option<Reading>,
     /// Whether a rule guesses answers, or guessed one that it needs.
     is_guessed: bool,
@@ -204,7 +204,7 @@ impl ReadySubQuestion {
         })
     }
 
-    /// Returns what is found for one form, and what a rule guesses of it where an answer is needed.
+    /// Returns the passages for one form, and a rule's guess if an answer is needed.
     async fn search(&self, session: &Session, form: &str) -> Result<(Vec<Hit>, Vec<SubAnswer>)> {
         let found = session.ask(form, self.strategy.as_ref()).await?;
         let guessed = match &found.ranking {
@@ -214,7 +214,7 @@ impl ReadySubQuestion {
         Ok((found.hits, guessed))
     }
 
-    /// Lets the model answer the likeliest form; nothing where it cannot.
+    /// Has the model answer the likeliest form; none if it cannot.
     async fn read(&self, session: &Session, lists: &[RankedList]) -> Result<Option<Vec<SubAnswer>>> {
         let list = lists.first().filter(|list| !list.hits.is_empty() && session.may_call());
         let Some(list) = list else { return Ok(None) };

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::query::session::Session;
 use crate::skill::{EntitiesSkill, EntitiesTask};
 
-/// Returns the session with these names; as it is where the model gives nothing that can be used.
+/// Returns the session with these names; unchanged if the model gives nothing usable.
 ///
 /// # Errors
 ///

@@ -27,21 +27,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::domain::{Hit, PassageId};
 use crate::query::options::Preset;
 
-/// What was found for one form of a part of a question.
+/// The passages found for one form of a part of a question.
 #[derive(Clone)]
 pub(in crate::query) struct RankedList {
     /// How likely its answers are: 0 for the likeliest.
     pub(in crate::query) form: i32,
-    /// Whether a rule guesses answers, or guessed those in it where a model could not read them.
+    /// Whether a rule guesses answers, or guessed those in it.
     pub(in crate::query) is_guessed: bool,
-    /// What was put to the index.
+    /// The query.
     pub(in crate::query) question: String,
     /// The passages, best first.
     pub(in crate::query) hits: Vec<Hit>,
 }
 
-/// Returns the passages of all lists, best first, ranked anew, none twice. With the settings of the paper, lists of
-/// parts take turns, and that of the whole question is none of them.
+/// Returns the passages of all lists, best first, ranked again, none twice. With the settings of the paper, the lists
+/// of parts are interleaved, without that of the whole question.
 pub(in crate::query) fn fused(whole: Vec<Hit>, parts: Vec<RankedList>, preset: Preset) -> Vec<Hit> {
     if parts.iter().all(|part| part.hits.is_empty()) {
         return whole;
@@ -67,7 +67,7 @@ fn scored(mut whole: Vec<Hit>, parts: Vec<RankedList>) -> Vec<Hit> {
         let (high, low) = ends.unwrap_or_default();
         let weight = if list.is_guessed { 0.5 } else { 1.0 };
         for hit in &list.hits {
-            // One that is alone stands out.
+            // A single passage has the full score.
             let share = if high > low { (hit.score - low) / (high - low) } else { 1.0 };
             let score: &mut f32 = best.entry(hit.passage).or_default();
             *score = score.max(weight * 0.5_f32.powi(list.form) * share * by_rank(hit));
@@ -99,7 +99,7 @@ pub(in crate::query) fn interleaved(parts: Vec<RankedList>) -> Vec<Hit> {
     }
 }
 
-/// Returns what took turns as a list of its own: ranked anew, with scores by rank alone.
+/// Returns interleaved lists as one: ranked again, with scores by rank alone.
 pub(in crate::query) fn by_place(mut hits: Vec<Hit>) -> Vec<Hit> {
     for (hit, rank) in hits.iter_mut().zip(1..) {
         hit.rank = rank;

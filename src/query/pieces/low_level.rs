@@ -24,7 +24,7 @@ use crate::text::KeywordQuery;
 const SEARCHED: usize = 20;
 /// Passages that a model is shown of what did not answer.
 const SHOWN: usize = 3;
-/// Trees of keywords that are followed at one time, whatever is asked for.
+/// Maximum number of trees of keywords followed at once.
 const BEAM_MAX: usize = 27;
 
 /// A sub-question, and how far it is followed.
@@ -34,11 +34,11 @@ pub(in crate::query) struct LowLevel {
     pub(in crate::query) text: String,
     /// How often the searchers refine.
     pub(in crate::query) depth: u32,
-    /// Trees of keywords that are followed at one time.
+    /// Trees of keywords that are followed at once.
     pub(in crate::query) beam: usize,
 }
 
-/// What was searched for so far.
+/// The queries so far.
 #[derive(Default)]
 struct Searched {
     asked: Vec<String>,
@@ -77,7 +77,7 @@ impl LowLevel {
         Ok(Looked { text: self.text, asked, hits: by_place(interleaved(lists)), note, problems })
     }
 
-    /// Notes what passages that were not read before say; nothing where they say nothing.
+    /// Makes a note from new passages; none if they say nothing relevant.
     async fn noted(&self, session: &Session, searched: &Searched, read: &mut Vec<Hit>) -> Result<Option<Note>> {
         let mut new = interleaved(searched.lists.clone());
         new.retain(|hit| read.iter().all(|it| it.passage != hit.passage));
@@ -89,7 +89,7 @@ impl LowLevel {
         noted(session, &task).await
     }
 
-    /// Lets the searchers refine their queries and search again; returns whether anything was searched for.
+    /// Has the searchers refine their queries and search again; returns whether anything was searched for.
     async fn refined(&self, session: &Session, searched: &mut Searched, read: &[Hit], depth: u32) -> Result<bool> {
         let before = searched.asked.len();
         let (question, number) = (self.text.clone(), self.number);
@@ -112,7 +112,7 @@ impl LowLevel {
                 }
             }
         }
-        // At first from nothing, and then from what was found.
+        // At first without passages, then from those found.
         let passages = if depth == 0 { Vec::new() } else { shown };
         let task = ImagineTask { question, number, passages };
         if let Some(imagined) = session.perform::<ImagineSkill>(&task).await? {

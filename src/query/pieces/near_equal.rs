@@ -11,19 +11,19 @@ use crate::graph::ordinal::PassageOrdinal;
 use crate::query::session::query::{Ranking, on_cpu};
 use crate::text::tokens;
 
-/// Passages that are retrieved beyond those that are asked for, to take the places of near-equal ones.
+/// Additional passages retrieved to replace near-duplicates.
 pub(in crate::query) const ROOM: usize = 10;
-/// Passages, from the best on, among which near-equal ones are looked for.
+/// Number of best passages among which near-duplicates are found.
 const COMPARED_MAX: usize = 100;
 /// Words that are compared as one.
 const SHINGLE: usize = 4;
-/// Share of what either of two passages has that both have, where they are nearly equal (Jaccard).
+/// Jaccard index from which two passages are near-duplicates.
 const ALIKE_MIN: f64 = 0.8;
 
-/// Passages that stand for others, by the one that is shown.
+/// Near-duplicates, by the passage that is shown.
 pub(in crate::query) type Groups = FxHashMap<PassageId, Vec<NearEqual>>;
 
-/// Keeps the best `count` passages of which none is nearly equal to a better one.
+/// Keeps the best `count` passages, without near-duplicates of better ones.
 ///
 /// Complexity: O(passages²) comparisons of those that are compared.
 ///
@@ -33,7 +33,7 @@ pub(in crate::query) type Groups = FxHashMap<PassageId, Vec<NearEqual>>;
 ///
 /// # Cancel safety
 ///
-/// Dropping the future loses what was found and nothing else.
+/// Dropping the future only loses the results.
 pub(in crate::query) async fn grouped(ranking: Ranking, count: usize) -> Result<(Ranking, Groups)> {
     let query = Arc::clone(&ranking.query);
     on_cpu(&query, move |_| grouped_now(ranking, count)).await
@@ -66,14 +66,14 @@ fn grouped_now(mut ranking: Ranking, count: usize) -> Result<(Ranking, Groups)> 
     Ok((ranking, groups))
 }
 
-/// Tells of each hit which others are nearly equal.
+/// Notes the near-duplicates of each hit.
 pub(in crate::query) fn tell(hits: &mut [Hit], mut groups: Groups) {
     for hit in hits {
         hit.near_equal = groups.remove(&hit.passage).unwrap_or_default();
     }
 }
 
-/// Returns the rows of words of a text; all of it where it has fewer words than a row.
+/// Returns the shingles of a text; all of it if it has fewer words than a shingle.
 fn shingles(text: &str) -> FxHashSet<u64> {
     let words = tokens(text);
     let hash = |words: &[String]| {

@@ -6,24 +6,24 @@ use crate::error::Result;
 use crate::query::session::Session;
 use crate::skill::{Digest, DigestSkill, DigestTask, digest_by_rule};
 
-/// A note, and who made it.
+/// A note, and its author.
 pub(in crate::query) type Note = (AnsweredBy, Digest);
 
-/// What came of a look-up.
+/// The result of a look-up.
 pub(in crate::query) struct Looked {
     /// What was looked up: a sub-question, or an entity.
     pub(in crate::query) text: String,
-    /// What was searched for.
+    /// The queries.
     pub(in crate::query) asked: Vec<String>,
-    /// What was found, best first.
+    /// The passages found, best first.
     pub(in crate::query) hits: Vec<Hit>,
-    /// What it says; none where it says nothing of use.
+    /// Its text; none if it says nothing useful.
     pub(in crate::query) note: Option<Note>,
-    /// What could not be searched for, and why.
+    /// Failed searches, and why.
     pub(in crate::query) problems: Vec<String>,
 }
 
-/// Notes what passages say; nothing where they say nothing, or there are none.
+/// Makes a note from passages; none if they say nothing relevant, or there are none.
 ///
 /// # Errors
 ///

@@ -26,18 +26,18 @@ const PART_PASSAGES_SHOWN: usize = 5;
 pub(in crate::query) struct PartSearch {
     /// What finds passages.
     pub(in crate::query) strategy: Arc<dyn Strategy>,
-    /// Passages of a part that are judged; with 0 all go on.
+    /// Passages of a part that are judged; with 0 all continue.
     pub(in crate::query) judged: usize,
     /// Whether a rule made the parts.
     pub(in crate::query) is_guessed: bool,
 }
 
-/// A part with what came of it.
+/// A part with its result.
 #[derive(Default)]
 pub(in crate::query) struct AnsweredPart {
     pub(in crate::query) trace: SubQuestionTrace,
     pub(in crate::query) list: Option<RankedList>,
-    /// Passages that a model judged relevant to it; none where a rule judged.
+    /// Passages that a model judged relevant to it; none if a rule judged.
     pub(in crate::query) relevant: Vec<PassageId>,
     /// Why it could not be searched for.
     pub(in crate::query) problem: Option<String>,
@@ -61,7 +61,7 @@ impl AnsweredPart {
     }
 }
 
-/// Finds passages for the part `text`, the `number`th from 0, keeps what is relevant to it, and reads its answer.
+/// Finds passages for the part `text`, the `number`th from 0, keeps the relevant ones, and reads its answer.
 ///
 /// # Errors
 ///
@@ -99,7 +99,7 @@ pub(in crate::query) async fn answered_part(
     })
 }
 
-/// Reads the answer to a part in what is relevant: the model, or else the rule.
+/// Reads the answer to a part from the relevant passages: with the model, or else by rule.
 async fn read(
     session: &Session,
     (number, text): (u32, &str),

@@ -10,11 +10,11 @@ use crate::skill::{FoundPassage, PickSkill, PickTask, StepTaken};
 
 /// Passages that a model is shown at most.
 pub const PICK_MAX: usize = 50;
-/// Passages that a model is shown where nobody says how many.
+/// Default number of passages shown to a model.
 pub const PICK_DEFAULT: usize = 20;
 
-/// Lets a model pick among the first `shown` of `hits`, and returns all of them with what it picked in front. Where the
-/// model gives nothing that can be used, or picks none, the order stays as it was; nothing is picked without a model.
+/// Has a model pick among the first `shown` of `hits`, and returns all of them with its picks in front. If the model
+/// gives nothing usable, or picks none, the order stays the same; nothing is picked without a model.
 ///
 /// # Errors
 ///
@@ -63,7 +63,7 @@ pub(in crate::query) fn found_passages(hits: &[Hit], count: usize) -> Vec<FoundP
     shown.collect()
 }
 
-/// Returns hits with those of some places in front, ranked anew.
+/// Returns hits with those of some places in front, ranked again.
 fn in_front(hits: Vec<Hit>, places: &[usize]) -> Vec<Hit> {
     let mut hits: Vec<Option<Hit>> = hits.into_iter().map(Some).collect();
     let mut ordered: Vec<Hit> = places.iter().filter_map(|place| hits.get_mut(*place)?.take()).collect();

@@ -19,7 +19,7 @@ use crate::query::session::query::Ranking;
 use crate::skill::PART_ANSWERS_MAX;
 use crate::store::spelling;
 
-/// Passages that are looked at.
+/// Passages that are read.
 const PASSAGES: usize = 3;
 const OWN: f32 = 0.3;
 const RARITY: f32 = 0.5;
@@ -37,7 +37,7 @@ pub(in crate::query) fn guesses(found: &Ranking, is_read: impl Fn(&PassageId) ->
     let high = best.first().map_or(0.0, |it| it.1).max(1e-6);
     let sources: Vec<PassageOrdinal> = best.iter().map(|it| it.0).collect();
     let lists = edge_candidates(query.reader.graph(), &query.evidence()?, &sources, &TrailOptions::default());
-    // The best that is said of each entity, and where.
+    // The best mention of each entity, and where it is.
     let mut worth: FxHashMap<EntityOrdinal, (f32, PassageOrdinal)> = FxHashMap::default();
     for (edges, (passage, score)) in lists.into_iter().zip(&best) {
         for edge in edges {

@@ -14,20 +14,20 @@ use crate::skill::{JUDGED_MAX, JudgeSkill, JudgeTask, JudgedItem};
 /// Share of what speaks for the best passage that has to speak for another, by the rule.
 const WORTH_SHARE_MIN: f32 = 0.6;
 
-/// Passages with what was judged of them.
+/// Passages with verdicts.
 pub(in crate::query) struct Relevant {
-    /// All of them: by verdicts where a model judged, and else as they were found.
+    /// All of them: ordered by verdict if a model judged, and otherwise as found.
     pub(in crate::query) hits: Vec<Hit>,
-    /// Those that have to do with the question: at least one where there are any.
+    /// The relevant ones: at least one if there are any passages.
     pub(in crate::query) kept: Vec<PassageId>,
-    /// Who judged.
+    /// The judge.
     pub(in crate::query) by: AnsweredBy,
-    /// Whether any was judged relevant; where none was, the best is kept all the same.
+    /// Whether any was judged relevant; if none was, the best is kept anyway.
     pub(in crate::query) is_any: bool,
 }
 
-/// Judges the first `count` of what was found for `question`, the `round`th that is judged. With a `count` of 0 nobody
-/// judges, and all is kept.
+/// Judges the first `count` passages found for `question`, in round `round`. With a `count` of 0, nothing is judged,
+/// and all are kept.
 ///
 /// # Errors
 ///

@@ -15,21 +15,21 @@ use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
 use crate::skill::{JUDGED_MAX, JudgeSkill, JudgeTask, JudgedItem};
 
-/// What the rule is called.
+/// The name of the rule.
 pub const RULE: &str = "rule";
-/// What a note says of passages that were judged.
+/// The text of a note about reranked passages.
 pub const JUDGED: &str = "passages were judged by";
 
-/// How what was found is judged again.
+/// How the passages found are reranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rerank {
     /// Passages that are judged.
     pub count: usize,
-    /// Who judges.
+    /// The reranker.
     pub by: RerankedBy,
 }
 
-/// Who judges.
+/// The reranker.
 pub(in crate::query) enum Reranking {
     /// A model that scores.
     Reranker(Arc<dyn Reranker>),
@@ -40,11 +40,11 @@ pub(in crate::query) enum Reranking {
 }
 
 impl Reranking {
-    /// Returns who judges in a session.
+    /// Returns the reranker of a session.
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if there is none, or its scores are to be read as those of another.
+    /// [`Error::Option`] if there is none, or the calibration is for another.
     pub(in crate::query) fn requested(session: &Session, rerank: Rerank) -> Result<Self> {
         let own = Self::of(session, rerank)?;
         let name = session.reranker_name(rerank.by);
@@ -80,8 +80,8 @@ impl Reranking {
         }
     }
 
-    /// Orders what was found anew and keeps the best `top_k`; each keeps the path that led to it. With a calibration,
-    /// scores are probabilities, and what has less than is asked for is left out, but for the best.
+    /// Orders the newly found passages and keeps the best `top_k`; each keeps the path that led to it. With a
+    /// calibration, scores are probabilities, and passages below the requested minimum are left out, except the best.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Reranking {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses what was found, and a reply in flight, which may have been paid for.
+    /// Dropping the future loses the results, and a reply in progress, which may have been paid for.
     pub(in crate::query) async fn apply(self, session: &Session, found: Ranking, top_k: usize) -> Result<Ranking> {
         let (found, is_judged) = match self {
             Self::Reranker(reranker) => scored(session, reranker.as_ref(), found, top_k).await?,
@@ -103,7 +103,7 @@ impl Reranking {
     }
 }
 
-/// Orders what was found by what speaks for each passage: the words and the meaning that it shares with the question.
+/// Orders passages by the words and the meaning that each shares with the question.
 async fn by_rule(found: Ranking, top_k: usize) -> Result<Ranking> {
     let found = Arc::new(found);
     let worths = found.on_cpu(|found| worths(found, found.ranked.len())).await?;
@@ -116,9 +116,8 @@ async fn by_rule(found: Ranking, top_k: usize) -> Result<Ranking> {
     Ok(found)
 }
 
-/// Orders the first `count` passages by verdicts of the language model: those that the answer needs, those that have to
-/// do with the question, the others, each in the order of the search. All stays as it is where the model gives no
-/// verdict; returns whether it gave one too.
+/// Orders the first `count` passages by verdicts of the language model: needed ones, related ones, the others, each in
+/// the order of the search. The order stays if the model gives no verdict; also returns whether it gave one.
 async fn judged(session: &Session, mut found: Ranking, count: usize, top_k: usize) -> Result<(Ranking, bool)> {
     let passages: Vec<PassageOrdinal> = found.ranked.iter().map(|it| it.0).take(count.min(JUDGED_MAX)).collect();
     let items = on_cpu(&found.query, move |query| {
@@ -156,9 +155,9 @@ fn order(ranked: &mut [(PassageOrdinal, f32)], verdicts: &[Verdict]) {
     }
 }
 
-/// Orders what was found by the reranker's scores and keeps the best `top_k`; each keeps the path that led to it. Where
-/// its server cannot be asked, takes no such texts, or would take more calls than are left, all stays in the order of
-/// the search, and the ledger says why. Returns whether it scored too.
+/// Orders passages by the reranker's scores and keeps the best `top_k`; each keeps the path that led to it. If its
+/// server is unavailable, rejects the texts, or would take more calls than are left, the order of the search stays, and
+/// the ledger says why. Also returns whether it scored.
 ///
 /// # Errors
 ///
@@ -194,8 +193,8 @@ async fn scored(
     Ok((found, true))
 }
 
-/// Asks a reranker for the scores of texts within the calls of the question; returns why there are none, where the
-/// search goes on without.
+/// Asks a reranker for the scores of texts within the calls of the question; returns why there are none if the search
+/// continues without.
 async fn asked(
     session: &Session,
     reranker: &dyn Reranker,

@@ -14,7 +14,7 @@ pub(in crate::query) struct Missed {
     pub(in crate::query) is_late: bool,
 }
 
-/// Returns what comes of the search for `what`, or why nothing does.
+/// Returns the result of the search for `what`, or why it failed.
 ///
 /// # Cancel safety
 ///

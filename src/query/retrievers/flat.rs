@@ -73,7 +73,7 @@ fn needs_vectors(query: &Query) -> Result<()> {
     Ok(())
 }
 
-/// Returns the score of `hybrid` for every passage; that of `lexical` where there are no vectors.
+/// Returns the score of `hybrid` for every passage; that of `lexical` without vectors.
 pub(in crate::query) fn hybrid_scores(query: &Query) -> Result<Vec<f32>> {
     let (words, cosine) = rayon::join(|| query.passage_words(), || query.cosine());
     let (bm25, cosine) = (&words?.bm25, cosine?);

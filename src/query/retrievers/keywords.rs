@@ -16,13 +16,13 @@ use crate::query::session::query::{Query, Ranking, on_cpu};
 use crate::store::TextField;
 use crate::text::{Clause, KeywordQuery, Occur, Terms, tokens};
 
-/// Passages whose texts are looked through for phrases, beside those that are asked for.
+/// Additional passages whose texts are searched for phrases.
 const LOOKED_THROUGH: usize = 100;
 
 /// Ranks by a tree, whatever the question is.
 #[derive(Debug, Clone, Default)]
 pub struct Keywords {
-    /// What is looked for.
+    /// The keywords.
     pub query: KeywordQuery,
 }
 
@@ -60,7 +60,7 @@ fn ranked(query: &Query, tree: &KeywordQuery, count: usize) -> Result<Vec<(Passa
     if tree.clauses().iter().all(|clause| clause.words.len() < 2) {
         return Ok(top::best(all, count));
     }
-    // Where words stand is in the texts alone.
+    // Only the texts have positions of words.
     let best = top::best(all, count + LOOKED_THROUGH);
     let passages: Vec<PassageOrdinal> = best.iter().map(|it| it.0).collect();
     query.reader.prepare(&passages)?;
@@ -78,8 +78,8 @@ fn ranked(query: &Query, tree: &KeywordQuery, count: usize) -> Result<Vec<(Passa
     Ok(top::best(placed, count))
 }
 
-/// Returns which of the terms of excluded clauses exclude together, one set for each clause of one word. A phrase
-/// excludes where its words stand beside each other.
+/// Returns the sets of terms that exclude together, one for each excluded clause of one word. A phrase excludes if its
+/// words are adjacent.
 fn excluded_words(excluded: &[&Clause]) -> Vec<u64> {
     let known = terms(excluded);
     let place = |term: &String| Some(1_u64 << known.iter().position(|(own, _)| own == term)?);
@@ -97,7 +97,7 @@ fn terms_of(word: &str) -> Vec<String> {
     terms
 }
 
-/// Returns the terms of clauses with what they count.
+/// Returns the terms of clauses with their weights.
 fn terms(clauses: &[&Clause]) -> Vec<(String, f32)> {
     let mut terms: Vec<(String, f32)> = Vec::new();
     let words = clauses.iter().flat_map(|clause| clause.words.iter().map(|word| (word, clause.boost)));
@@ -115,7 +115,7 @@ fn scored(query: &Query, clauses: &[&Clause]) -> Result<FieldScores> {
     score(query.reader.as_ref(), TextField::Passage, &terms(clauses))
 }
 
-/// Returns what each phrase counts where its words stand beside each other: as much as its rarest word.
+/// Returns the weight of each phrase with adjacent words: that of its rarest word.
 fn phrase_worths<'a>(query: &Query, sought: &[&'a Clause]) -> Result<Vec<(&'a Clause, f32)>> {
     let texts = query.reader.counts().passages as usize;
     let mut worths = Vec::new();

@@ -25,18 +25,19 @@ use crate::store::{Follow, OfAll};
 use crate::text::KeywordQuery;
 use flat::{Dense, Hybrid, Lexical};
 
-/// What a retriever needs of a store that has to be asked, and of a question.
+/// What a retriever needs from a store that is queried, and from a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Needs {
-    /// Along what it walks. Vectors of in-coming questions are there with [`Follow::Questions`] or `by_edges` alone.
+    /// The edges that it walks. Vectors of in-coming questions are available only with [`Follow::Questions`] or
+    /// `by_edges`.
     pub follow: Follow,
     /// Whether it enters by question edges.
     pub by_edges: bool,
     /// Whether it compares vectors.
     pub vectors: bool,
-    /// What it reads of all of the version.
+    /// Structures of the whole version that it reads.
     pub of_all: OfAll,
-    /// The keywords by which it enters; the words of the question where there are none.
+    /// The keywords by which it enters; by default, the words of the question.
     pub keywords: Option<KeywordQuery>,
     /// Whether it enters by what all texts are scanned for, where the query is a regular expression.
     pub scan: bool,
@@ -55,7 +56,7 @@ impl Default for Needs {
     }
 }
 
-/// What a retriever returns.
+/// The result of a retriever.
 pub type Retrieving<'a> = Pin<Box<dyn Future<Output = Result<Ranking>> + Send + 'a>>;
 
 /// Ranks passages for a question.
@@ -63,19 +64,19 @@ pub trait Retriever: Send + Sync {
     /// Returns its name.
     fn name(&self) -> &'static str;
 
-    /// Returns what it needs.
+    /// Returns its needs.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Returns how many passages it is asked for at once beyond those that are wanted, to take the places of near-equal
-    /// ones. Without any it is asked again where there are some.
+    /// Returns how many additional passages to request at once, to replace near-duplicates. Without any, it is asked
+    /// again if there are near-duplicates.
     fn room(&self) -> usize {
         0
     }
 
-    /// Ranks the best `count` passages for a question, or as many as there are. What a language model has a part in, it
-    /// asks for through `session`.
+    /// Ranks the best `count` passages for a question, or as many as there are. It uses a language model through
+    /// `session`.
     ///
     /// # Errors
     ///
@@ -87,8 +88,8 @@ pub trait Retriever: Send + Sync {
     fn retrieve<'a>(&'a self, session: &'a Session, query: &'a Arc<Query>, count: usize) -> Retrieving<'a>;
 }
 
-/// Returns the retriever of a name, with its part of the options; `auto` is `trail`, and so is what a strategy with a
-/// loop of its own starts from.
+/// Returns the retriever with a name, with its part of the options; `auto` is `trail`, from which strategies with their
+/// own loop start too.
 #[must_use]
 pub fn retriever(kind: StrategyKind, options: &SearchOptions) -> Arc<dyn Retriever> {
     match kind {

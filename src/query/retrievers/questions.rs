@@ -39,7 +39,7 @@ impl Retriever for Questions {
     }
 }
 
-/// What the question is compared with in-coming questions by.
+/// The keywords and vector by which the question is compared with in-coming questions.
 pub(in crate::query) struct QuestionMatches {
     /// Its keywords as the index numbers them.
     pub(in crate::query) keywords: Vec<KeywordOrdinal>,
@@ -53,7 +53,7 @@ impl QuestionMatches {
         Ok(Self { keywords: query.question.keywords(query.reader.graph()), cosine })
     }
 
-    /// Returns SIM of the question and keywords beside an in-coming question.
+    /// Returns SIM of the question and an in-coming question.
     pub(in crate::query) fn with_keywords(&self, keywords: &[KeywordOrdinal], question: IncomingOrdinal) -> f32 {
         f32::midpoint(jaccard(&self.keywords, keywords), self.cosine.get(question.index()).copied().unwrap_or(0.0))
     }

@@ -16,8 +16,8 @@ pub(in crate::query) const PAUSE: Duration = Duration::from_millis(50);
 pub(in crate::query) struct Attempts(u32);
 
 impl Attempts {
-    /// Returns what came of an attempt by `session`, where all of it is of one version that is current; none where it
-    /// has to be made again, now.
+    /// Returns the result of an attempt by `session` if all of it is of one current version; none if it has to be
+    /// repeated.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Attempts {
             Err(Error::Database { server, source: DatabaseError::Changing { .. } }) => server,
             // It may have been read while it was about to be taken away.
             Err(Error::Database { server, source: DatabaseError::Damaged { .. } }) if self.0 < ATTEMPTS_MAX => server,
-            // A model is not asked again: what was read is of one version, which was current when it was asked.
+            // A model is not asked again: the data read is of one version, which was current at the time.
             Ok(_) if session.caller.is_none() && !session.is_current().await? => "the server".to_owned(),
             done => return done.map(Some),
         };
@@ -46,7 +46,7 @@ impl Attempts {
 }
 
 impl Session {
-    /// Returns whether what was read is of the version that is current now.
+    /// Returns whether the data read is of the current version.
     async fn is_current(&self) -> Result<bool> {
         match self.version.get() {
             Some(version) => Ok(self.engine.source.current().await?.version() == *version),

@@ -6,22 +6,22 @@ use super::Session;
 use crate::error::{Error, Result};
 use crate::skill::Skill;
 
-/// Calls that are made at one time.
+/// Calls that are made at once.
 const AT_ONCE: usize = 8;
 /// Calls that one task may take: the first and its repair.
 const CALLS_A_TASK: u32 = 2;
 
-/// What came of performing a skill several times.
+/// The results of performing a skill several times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch<T> {
-    /// What the model gave, task by task; none where it gave nothing that can be used, or was not asked.
+    /// The model's results, task by task; none if unusable or not asked.
     pub outputs: Vec<Option<T>>,
     /// Tasks that it was asked.
     pub asked: u32,
 }
 
 impl<T> Batch<T> {
-    /// Returns whether there was something to ask and nothing came of any of it.
+    /// Returns whether there were tasks and none succeeded.
     #[must_use]
     pub fn is_useless(&self) -> bool {
         !self.outputs.is_empty() && self.outputs.iter().all(Option::is_none)
@@ -29,8 +29,8 @@ impl<T> Batch<T> {
 }
 
 impl Session {
-    /// Does `work` for each of `items`, `at_once` at one time, and returns what came of them in the order of the items.
-    /// The first error ends all of them.
+    /// Does `work` for each of `items`, up to `at_once` concurrently, and returns the results in the order of the
+    /// items. The first error ends all of them.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Session {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends what is under way.
+    /// Dropping the future ends the work in progress.
     pub async fn each<I, T, F>(&self, items: Vec<I>, at_once: usize, work: impl Fn(Self, I) -> F) -> Result<Vec<T>>
     where
         T: Send + 'static,
@@ -59,8 +59,8 @@ impl Session {
         Ok(outputs.into_iter().flatten().collect())
     }
 
-    /// Performs a skill for each of `tasks`, several at one time. Where fewer calls are left than tasks may take, one
-    /// waits for the other, so that the first of them are asked, whoever is faster.
+    /// Performs a skill for each of `tasks`, several concurrently. If fewer calls are left than tasks may take, they
+    /// run one after the other, so that the first ones are always asked.
     ///
     /// # Errors
     ///

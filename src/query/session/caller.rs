@@ -13,7 +13,7 @@ use crate::llm::{ChatModel, ChatReply, ChatRequest, Replying};
 use crate::query::options::SearchOptions;
 use crate::skill::{Degradation, Performed, Skill, perform};
 
-/// Calls that may fail in a row before it is asked nothing more.
+/// Calls that may fail in a row before it is not called more.
 const FAILURES_MAX: u32 = 3;
 
 /// See the top of this file.
@@ -23,7 +23,7 @@ pub(in crate::query) struct Caller {
     from: Instant,
     until: Option<Instant>,
     state: Mutex<State>,
-    /// Calls hold it together, one that has what is left of a budget for itself alone.
+    /// Calls share it; one that has the rest of a budget to itself holds it alone.
     alone: RwLock<()>,
 }
 
@@ -36,25 +36,26 @@ struct State {
     work: ModelWork,
 }
 
-/// Returns when a share of the time that there is for a question is over; none where it has no end.
+/// Returns when a share of the time for a question is over; none without a deadline.
 pub(in crate::query) fn until(options: &SearchOptions, share: f64) -> Option<Instant> {
     Instant::now().checked_add(options.deadline?.mul_f64(share))
 }
 
 impl Caller {
-    /// Holds `model` to the calls that `count` leaves, repairs among them, that end by `until`.
+    /// Limits `model` to the calls that `count` leaves, including repairs, until `until`.
     pub(in crate::query) fn new(model: Arc<dyn ChatModel>, count: Arc<CallCount>, until: Option<Instant>) -> Self {
         let work = ModelWork { model: model.name().to_owned(), ..ModelWork::default() };
         let state = Mutex::new(State { work, ..State::default() });
         Self { model, count, from: Instant::now(), until, state, alone: RwLock::default() }
     }
 
-    /// Returns where its calls are counted.
+    /// Returns the counter of its calls.
     pub(in crate::query) fn count(&self) -> &Arc<CallCount> {
         &self.count
     }
 
-    /// Waits for something no longer than for the model; none where that is too long, and then it is asked no more.
+    /// Waits for something no longer than for the model; none if it takes longer, after which the model is not called
+    /// any more.
     pub(in crate::query) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let Some(until) = self.until else { return Some(work.await) };
         let done = timeout_at(until, work).await.ok();
@@ -83,7 +84,7 @@ impl Caller {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what it was asked so far, and what that came to.
+    /// Returns its calls so far, and their cost.
     pub(in crate::query) fn work(&self) -> ModelWork {
         let state = self.state();
         let mut work = state.work.clone();
@@ -93,7 +94,7 @@ impl Caller {
         work
     }
 
-    /// Returns how many calls are left; none once it is asked nothing more.
+    /// Returns how many calls are left; none once it is not called more.
     pub(in crate::query) fn calls_left(&self) -> u32 {
         let is_over = self.state().work.stop != StopReason::Finished;
         if is_over { 0 } else { self.count.left() }
@@ -108,9 +109,8 @@ impl Caller {
         has_room && state.work.stop == StopReason::Finished
     }
 
-    /// Performs a skill, and leaves `kept` calls for later, also where a reply has to be repaired; nothing where the
-    /// model gives nothing that can be used, may not be asked, or does not take what it would be asked: what is found
-    /// without it stands.
+    /// Performs a skill, and reserves `kept` calls for later, even if a reply has to be repaired; none if the model
+    /// gives nothing usable, may not be called, or rejects the request: the results without it stand.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl Caller {
     }
 
     async fn call(&self, request: &ChatRequest, kept: u32) -> Result<ChatReply, ChatError> {
-        // What is asked for anew takes the place of a kept reply, which was counted.
+        // A repeated request replaces a kept reply, which was counted.
         if !request.is_afresh {
             self.begin(kept)?;
         }
@@ -167,8 +167,8 @@ impl Caller {
         replied
     }
 
-    /// Asks the model. Where what others under way may come to leaves too little of a budget, it is asked once more
-    /// when they are over: they may have come to less.
+    /// Asks the model. If the maximum of calls in progress leaves too little of a budget, it is asked once more after
+    /// they end, because they may have cost less.
     async fn reply(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let beside = self.alone.read().await;
         match self.model.reply(request).await {
@@ -204,7 +204,7 @@ impl Caller {
     }
 }
 
-/// What came of asking: what the skill gives, or why there is nothing.
+/// The outcome: the result of the skill, or why there is none.
 pub(in crate::query) type Performance<T> = Result<T, Degradation>;
 
 /// A model that leaves calls for later.

@@ -6,12 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub(in crate::query) struct CallCount {
     max: Option<u32>,
-    /// Calls that were made. One that a kept reply answered is one too: asked again, a question goes as far as before.
+    /// Calls made, including those answered by a kept reply, so that repeating a question gives the same result.
     made: Mutex<u32>,
 }
 
 impl CallCount {
-    /// Counts from `made` on, up to `max` where there is a limit.
+    /// Counts from `made` on, up to `max` if there is a limit.
     pub(in crate::query) fn after(made: u32, max: Option<u32>) -> Self {
         Self { max, made: Mutex::new(made) }
     }
@@ -24,7 +24,7 @@ impl CallCount {
         self.max.is_none_or(|max| made.saturating_add(calls).saturating_add(kept) <= max)
     }
 
-    /// Counts so many calls where they fit in, with `kept` left for later; returns whether they do.
+    /// Counts so many calls if they fit, with `kept` reserved for later; returns whether they do.
     pub(in crate::query) fn take(&self, calls: u32, kept: u32) -> bool {
         let mut made = self.lock();
         let fits = self.fits(*made, calls, kept);
@@ -34,7 +34,7 @@ impl CallCount {
         fits
     }
 
-    /// Takes back what was counted for calls that were not made.
+    /// Subtracts calls that were counted but not made.
     pub(in crate::query) fn give_back(&self, calls: u32) {
         let mut made = self.lock();
         *made = made.saturating_sub(calls);

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// What is done for a question, known to the one who waits for it.
+/// The current activity of a question, known to its caller.
 #[derive(Default)]
 pub(in crate::query) struct Stage(Mutex<&'static str>);
 
 impl Stage {
-    /// Says what is done from now on.
+    /// Sets the current activity.
     pub(in crate::query) fn enter(&self, action: &'static str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = action;
     }
 
-    /// Returns what `work` returns, or [`Error::Deadline`] where that takes longer than it may.
+    /// Returns what `work` returns, or [`Error::Deadline`] if it takes too long.
     pub(in crate::query) async fn within<T>(
         &self,
         deadline: Option<Duration>,

@@ -41,7 +41,7 @@ use query::{Query, Ranking};
 
 /// How deep sub-questions of sub-questions go.
 pub const DEPTH_MAX: usize = 3;
-/// What is said of a question that waits for the answer which version is current.
+/// The activity while the current version is looked up.
 const VERSION: &str = "reading which version is current";
 
 /// The question as it was put to the version, and what for.
@@ -60,7 +60,7 @@ pub struct Session {
     names: Arc<[String]>,
     options: Arc<SearchOptions>,
     top_k: usize,
-    /// Whether sentences will be quoted of what is found.
+    /// Whether sentences will be quoted from the passages found.
     is_answer: bool,
     caller: Option<Arc<Caller>>,
     /// Calls to servers of models, those of a reranker among them.
@@ -76,7 +76,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins with a question that somebody asks.
+    /// Starts with a user's question.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Session {
         Self { version: Arc::default(), permit, opened: Arc::default(), ..self.clone() }
     }
 
-    /// Returns it for a question whose answer quotes what is found.
+    /// Returns it for a question whose answer quotes passages.
     pub(super) fn of_answer(self) -> Self {
         Self { is_answer: true, ..self }
     }
@@ -127,25 +127,25 @@ impl Session {
         &self.question
     }
 
-    /// Returns how many passages are asked for.
+    /// Returns the number of passages requested.
     #[must_use]
     pub fn top_k(&self) -> usize {
         self.top_k
     }
 
-    /// Returns it with another number of passages that are asked for.
+    /// Returns it with another number of passages requested.
     #[must_use]
     pub fn with_top_k(&self, top_k: usize) -> Self {
         Self { top_k, ..self.clone() }
     }
 
-    /// Returns it with names that the question has, beside those that rules find.
+    /// Returns it with further names of the question, besides those that rules find.
     #[must_use]
     pub fn with_names(&self, names: Vec<String>) -> Self {
         Self { names: names.into(), opened: Arc::default(), ..self.clone() }
     }
 
-    /// Returns one that leaves so many calls to the language model for later, beside those that this one leaves.
+    /// Returns one that reserves so many further calls to the language model for later.
     #[must_use]
     pub fn keeping(&self, calls: u32) -> Self {
         Self { calls_kept: self.calls_kept + calls, ..self.clone() }
@@ -157,7 +157,7 @@ impl Session {
         Self { caller: None, ..self.clone() }
     }
 
-    /// Returns whether there is a language model to ask, with calls left or without.
+    /// Returns whether there is a language model, even without calls left.
     #[must_use]
     pub fn has_model(&self) -> bool {
         self.caller.is_some()
@@ -169,20 +169,20 @@ impl Session {
         self.caller.as_ref().is_some_and(|caller| caller.may_call(self.calls_kept))
     }
 
-    /// Returns how many of `wanted` tasks that may call the model are done at one time: one after the other where calls
-    /// are counted, so that it is the first that have them, whoever is faster.
+    /// Returns how many of `wanted` tasks that may call the model run concurrently: only one if calls are limited, so
+    /// that the first tasks always get them.
     #[must_use]
     pub fn at_once(&self, wanted: usize) -> usize {
         if self.count.max().is_some() { 1 } else { wanted.max(1) }
     }
 
-    /// Returns what the language model was asked so far, and why it is asked nothing more; none without a model.
+    /// Returns the work of the language model so far, and why it is not called any more; none without a model.
     #[must_use]
     pub fn work(&self) -> Option<ModelWork> {
         self.caller.as_ref().map(|caller| caller.work())
     }
 
-    /// Returns what a reranker behind a server scored so far; none where it was not asked.
+    /// Returns what a reranker behind a server scored so far; none if it was not called.
     pub(super) fn reranking(&self) -> Option<RerankWork> {
         self.reranking.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -192,17 +192,17 @@ impl Session {
         self.count.made()
     }
 
-    /// Counts calls of a reranker, all or none; returns whether they fit in beside those that are kept for later.
+    /// Counts calls of a reranker, all or none; returns whether they fit beside those reserved for later.
     pub(super) fn take_calls(&self, calls: u32) -> bool {
         self.count.take(calls, self.calls_kept)
     }
 
-    /// Takes back what was counted for calls of a reranker that were not made.
+    /// Subtracts calls of a reranker that were counted but not made.
     pub(super) fn give_back_calls(&self, calls: u32) {
         self.count.give_back(calls);
     }
 
-    /// Notes what a reranker was asked, and what that came to.
+    /// Records the calls of a reranker and their cost.
     pub(super) fn note_reranking(&self, reranker: &str, passages: u64, spent: &Spent) {
         let mut work = self.reranking.lock().unwrap_or_else(PoisonError::into_inner);
         let work = work.get_or_insert_with(|| RerankWork { reranker: reranker.to_owned(), ..RerankWork::default() });
@@ -210,8 +210,8 @@ impl Session {
         work.spent.add(spent);
     }
 
-    /// Waits for `work` no longer than for the language model; none where that is too long, and then the model is asked
-    /// no more.
+    /// Waits for `work` no longer than for the language model; none if it takes longer, after which the model is not
+    /// called any more.
     ///
     /// # Cancel safety
     ///
@@ -223,12 +223,12 @@ impl Session {
         }
     }
 
-    /// Says what is done from now on, which is what an error says when the time is over.
+    /// Sets the current activity, which the error names when the deadline passes.
     pub fn enter(&self, action: &'static str) {
         self.stage.enter(action);
     }
 
-    /// Performs a skill; nothing where there is no model, it may not be asked, or gives nothing that can be used.
+    /// Performs a skill; none if there is no model, it may not be called, or gives nothing usable.
     ///
     /// # Errors
     ///
@@ -246,8 +246,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If the store cannot be read or has gone on to another version, the embedder fails, the index lacks what the
-    /// retriever needs, or something about the language model has to be corrected.
+    /// If the store cannot be read or has another version by now, the embedder fails, the index lacks what the
+    /// retriever needs, or the user must correct something about the language model.
     ///
     /// # Cancel safety
     ///
@@ -262,13 +262,13 @@ impl Session {
         Ok(ranking)
     }
 
-    /// Lets a strategy find passages for a sub-question, within the calls and the time of this one and of the same
-    /// version. Several may be asked at one time: see [`Self::each`].
+    /// Finds passages for a sub-question with a strategy, within the calls and the time of this question and from the
+    /// same version. Several may be asked concurrently: see [`Self::each`].
     ///
     /// # Errors
     ///
-    /// [`Error::Question`] for a sub-question without a word or of too many characters, [`Error::Option`] for one that
-    /// lies deeper than [`DEPTH_MAX`], and whatever the strategy fails with.
+    /// [`Error::Question`] for a sub-question without a word or of too many characters, [`Error::Option`] for one
+    /// nested deeper than [`DEPTH_MAX`], and errors of the strategy.
     ///
     /// # Cancel safety
     ///
@@ -305,12 +305,12 @@ impl Session {
         self.engine.reranker.as_ref()
     }
 
-    /// Returns what makes probabilities of a reranker's scores, if anything does, and the least that a passage has.
+    /// Returns the calibration of the reranker, if any, and the minimum probability of a passage.
     pub(super) fn calibration(&self) -> Option<(&Calibration, Option<f32>)> {
         Some((self.options.calibration.as_deref()?, self.options.relevance_min))
     }
 
-    /// Returns the name of who reranks.
+    /// Returns the name of the reranker.
     pub(super) fn reranker_name(&self, by: RerankedBy) -> &str {
         self.engine.reranker_name(by).unwrap_or_default()
     }
@@ -332,7 +332,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If the store cannot be read or has gone on to another version, or the embedder fails.
+    /// If the store cannot be read or has another version by now, or the embedder fails.
     ///
     /// # Cancel safety
     ///
@@ -386,13 +386,13 @@ impl Session {
         Ok(query)
     }
 
-    /// Returns what the query says word for word; sub-questions say nothing so.
+    /// Returns the exact parts of the query; sub-questions have none.
     fn exact(&self) -> Result<Exact> {
         let syntax = if self.depth == 0 && !self.is_answer { self.options.syntax } else { QuerySyntax::Question };
         Exact::of(&self.question, syntax)
     }
 
-    /// Returns the question as it is searched for, with the words in it that stand for others.
+    /// Returns the question as searched for, with corrected words.
     async fn respelled(&self, exact: &Exact, reader: Arc<dyn GraphReader>) -> Result<(String, Vec<Spelling>)> {
         let question = Arc::clone(&self.question);
         if exact.scan.is_some() || !exact.phrases.is_empty() {
@@ -403,7 +403,7 @@ impl Session {
         tokio::task::spawn_blocking(respelling).await.map_err(|error| Error::Internal(error.to_string()))?
     }
 
-    /// Returns the question as it was put to the version before, where that has all that is needed now.
+    /// Returns the question as prepared for the previous version, if that has everything needed now.
     fn opened(&self, needs: &Needs, count: usize) -> Option<Arc<Query>> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let known = opened.as_ref()?;
@@ -424,7 +424,7 @@ impl Session {
         count: usize,
     ) -> Result<Arc<dyn GraphReader>> {
         let mut words: Vec<String> = asked.words.iter().filter(|word| !is_stop_word(word)).cloned().collect();
-        // Of scripts without spaces a word is a whole clause: its pairs of characters are what is found.
+        // In scripts without spaces, a word is a whole clause, whose pairs of characters are searched for.
         words.extend(asked.terms.iter().filter(|term| !term.is_ascii()).cloned());
         // The database does not fold: a word is found there with the accents that it is written with.
         words.extend(spelled(&asked.words, &asked.text).into_iter().filter(|word| !word.is_ascii()));
@@ -458,8 +458,8 @@ impl Session {
     }
 }
 
-/// Returns who embeds a question: nobody where no vectors are compared and one would cost something, so that words are
-/// found while the server of a model is away.
+/// Returns the embedder of a question: none if no vectors are compared and one would cost something, so that words are
+/// found while a server is unavailable.
 fn asked_embedder<'a>(embedder: &'a dyn Embedder, needs: &Needs) -> &'a dyn Embedder {
     if needs.vectors || !embedder.is_costly() { embedder } else { &NoEmbedder }
 }

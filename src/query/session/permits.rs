@@ -8,8 +8,8 @@ use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use super::DEPTH_MAX;
 use crate::error::{Error, Result};
 
-/// Questions of one depth that an engine works on at one time, each with memory for scores of every sentence; others
-/// wait, first come first served.
+/// Questions of one depth that an engine works on at once, each with memory for scores of every sentence; others wait,
+/// first come first served.
 const AT_ONCE_MAX: usize = 32;
 
 /// Permits by depth.
@@ -31,15 +31,14 @@ impl Default for Permits {
 }
 
 impl Permits {
-    /// Returns the permit of a question, which it does not hold yet. What is asked without the model on the way to its
-    /// answer is part of it, and needs no other.
+    /// Returns the permit of a question, which it does not hold yet. Sub-questions without the model share it.
     pub(super) fn of_question(&self, depth: usize, has_model: bool) -> Permit {
         let by_depth = if has_model { &self.reasoning } else { &self.computing };
         Permit { permits: Arc::clone(&by_depth[depth]), held: OnceCell::default() }
     }
 }
 
-/// The permit of one question: held from when it is first needed until it is dropped.
+/// The permit of one question: held from first use until it is dropped.
 pub(super) struct Permit {
     permits: Arc<Semaphore>,
     held: OnceCell<OwnedSemaphorePermit>,
@@ -55,7 +54,7 @@ impl Permit {
     ///
     /// # Errors
     ///
-    /// [`Error::Internal`], which does not happen: nobody closes the permits.
+    /// [`Error::Internal`], which does not happen: permits are never closed.
     ///
     /// # Cancel safety
     ///

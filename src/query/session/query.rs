@@ -16,21 +16,21 @@ use crate::query::evidence::question::AskedQuestion;
 use crate::skill::FoundPassage;
 use crate::store::{GraphReader, PassageText};
 
-/// A question to one version of an index, with what it says about the version's passages.
+/// A question to one version of an index, with its evidence about the version's passages.
 pub struct Query {
     /// The version that is read from start to end.
     pub reader: Arc<dyn GraphReader>,
     /// The question.
     pub question: AskedQuestion,
-    /// What turns texts into vectors like those of the version.
+    /// The embedder of the version.
     pub embedder: Arc<dyn Embedder>,
-    /// What the question says word for word.
+    /// The exact parts of the question.
     pub(in crate::query) exact: Exact,
     /// What documents have to meet.
     pub(in crate::query) filters: Vec<Filter>,
     /// Passages that may be shown, where not all may.
     pub(in crate::query) allowed: Option<Vec<bool>>,
-    /// What a reader should know of that.
+    /// Notes for the reader about that.
     pub(in crate::query) notes: Vec<String>,
     pub(in crate::query) fields: Fields,
 }
@@ -42,9 +42,9 @@ pub struct Ranking {
     pub query: Arc<Query>,
     /// Passages by ordinal, best first, with scores on the retriever's own scale.
     pub ranked: Vec<(PassageOrdinal, f32)>,
-    /// The steps that led to a passage, where it was not found by itself.
+    /// The steps that led to a passage, if it was not found by itself.
     pub paths: FxHashMap<PassageOrdinal, Vec<Step>>,
-    /// What was asked, entered, walked and dropped.
+    /// The question, entries, steps and dropped passages.
     pub ledger: Ledger,
 }
 
@@ -62,7 +62,7 @@ impl Ranking {
         self.on_cpu(hits).await
     }
 
-    /// Runs what only computes where it does not hold up other tasks.
+    /// Runs a computation where it does not block other tasks.
     pub(in crate::query) async fn on_cpu<T: Send + 'static>(
         self: &Arc<Self>,
         compute: impl FnOnce(&Self) -> Result<T> + Send + 'static,
@@ -72,7 +72,7 @@ impl Ranking {
     }
 }
 
-/// Runs what only computes where it does not hold up other tasks.
+/// Runs a computation where it does not block other tasks.
 pub(in crate::query) async fn on_cpu<T: Send + 'static>(
     query: &Arc<Query>,
     compute: impl FnOnce(&Query) -> Result<T> + Send + 'static,
@@ -88,8 +88,8 @@ const PRUNED_SHOWN_MAX: usize = 20;
 pub(in crate::query) const ENTRY_SHOWN_MAX: usize = 20;
 
 impl Query {
-    /// Returns it with these passages at hand too, where the store has brought an excerpt without them. To be called
-    /// where waiting holds up no other task.
+    /// Returns it with these passages at hand too, if the store's excerpt lacks them. To be called where waiting blocks
+    /// no other task.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl Query {
         ranked.take(PRUNED_SHOWN_MAX).map(pruned).collect()
     }
 
-    /// Makes ready what a language model is shown of passages.
+    /// Fetches the texts of passages for a language model.
     pub(in crate::query) fn prepare_shown(&self, passages: &[PassageOrdinal]) -> Result<()> {
         let mut passages = passages.to_vec();
         passages.sort_unstable();
@@ -132,7 +132,7 @@ impl Query {
         self.reader.prepare(&passages)
     }
 
-    /// Returns what the document of a passage is called.
+    /// Returns the name of the document of a passage.
     pub(in crate::query) fn shown_name(&self, passage: PassageOrdinal) -> Result<String> {
         let document = self.reader.document(self.reader.graph().passage_document[passage])?;
         Ok(document.caption().to_owned())

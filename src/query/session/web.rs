@@ -9,13 +9,13 @@ use crate::llm::WebPage;
 
 /// How a note begins that says why the web was not searched.
 pub const UNSEARCHED: &str = "the web was not searched";
-/// Share of the time for a question that a search may take where there is no model that has one.
+/// Share of the time for a question that a search may take without a model.
 const TIME: f64 = 0.5;
 
 /// Web results that an answer may use, of all searches together.
 const RESULTS_MAX: usize = 20;
 
-/// What came of a web search.
+/// The result of a web search.
 pub(in crate::query) struct WebFound {
     server: String,
     asked: String,
@@ -23,7 +23,7 @@ pub(in crate::query) struct WebFound {
 }
 
 impl WebFound {
-    /// Returns whether the search came to nothing because the server could not be asked.
+    /// Returns whether the search failed because the server was unavailable.
     pub(in crate::query) fn is_failed(&self) -> bool {
         self.pages.is_err()
     }
@@ -48,13 +48,12 @@ impl WebFound {
 }
 
 impl Session {
-    /// Returns whether there is somebody who searches the web.
+    /// Returns whether there is a web search.
     pub(in crate::query) fn has_web(&self) -> bool {
         self.engine.web.is_some()
     }
 
-    /// Searches the web, if somebody does that, for no longer than a model is waited for, or for half of the time that
-    /// there is.
+    /// Searches the web, if there is a web search, within the time of a model, or half of the remaining time.
     ///
     /// # Errors
     ///

@@ -14,15 +14,15 @@ use crate::query::session::Session;
 
 /// Calls that a step of `noise` takes: to say what to look up, to judge, to read, and to say whether that is enough.
 const CALLS_OF_STEP: u32 = 4;
-/// Passages that are kept for what comes next, at least.
+/// Minimum number of passages kept for the next step.
 const KEPT_MIN: usize = 40;
 
 /// See the top of this file.
 #[derive(Clone)]
 pub struct Auto {
-    /// What finds passages, and takes the question apart.
+    /// What finds passages, and splits the question.
     pub first: Pipeline,
-    /// What goes on where that does not suffice.
+    /// The strategy that continues if that does not suffice.
     pub further: Noise,
     /// Passages that the model picks from at the end.
     pub picked_from: usize,
@@ -43,14 +43,14 @@ impl Auto {
     async fn found(&self, session: &Session) -> Result<Found> {
         let kept = session.keeping(1).with_top_k(session.top_k().max(self.picked_from).max(KEPT_MIN));
         let mut found = self.first.find(&kept).await?;
-        // Where nothing promises an answer, the question was not even taken apart.
+        // Where nothing promises an answer, the question was not even split.
         if !found.is_rearranged {
             return Ok(found);
         }
         let lacking = if self.is_of_paper() { None } else { lacking(&found.ledger.parts) };
         let why = match lacking {
             None => self.sufficient(&found.ledger.parts).to_owned(),
-            // A step is taken where there are calls for all of it.
+            // A step is taken only if there are calls for all of it.
             Some(lacking) if kept.keeping(CALLS_OF_STEP - 1).may_call() => {
                 found = self.further.go_on(&kept, found).await?;
                 format!("{lacking}, so it went on step by step")
@@ -65,7 +65,7 @@ impl Auto {
         Ok(Found { hits, ..found })
     }
 
-    /// Returns whether parts are not answered, by which it could be told how to go on.
+    /// Returns whether parts that determine the next step are unanswered.
     fn is_of_paper(&self) -> bool {
         self.first.decompose.as_ref().is_some_and(|decompose| decompose.preset == Preset::Paper)
     }

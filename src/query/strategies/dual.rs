@@ -41,7 +41,7 @@ use crate::text::tokens;
 
 /// Rounds, unless options say otherwise.
 const ROUNDS: u32 = 5;
-/// Entities of a round that are looked up at one time.
+/// Entities of a round that are looked up at once.
 const AT_ONCE: usize = 4;
 /// Passages that are found for a query.
 const QUERY_PASSAGES: usize = 20;
@@ -53,7 +53,7 @@ const STALE_MAX: u32 = 2;
 pub struct Dual {
     /// Rounds at most.
     pub rounds: u32,
-    /// How the lists of queries are put together with that of the whole question.
+    /// How the lists of queries are combined with that of the whole question.
     pub preset: Preset,
     /// What finds passages for the whole question.
     pub whole: Arc<dyn Strategy>,
@@ -62,8 +62,8 @@ pub struct Dual {
 }
 
 impl Dual {
-    /// Returns what `options` ask for: the whole question by `trail`, queries by what passages say themselves; with the
-    /// settings of the paper, both by `dense`. What a query finds is reranked where options say so.
+    /// Returns the settings of `options`: the whole question by `trail`, queries without a walk; with the settings of
+    /// the paper, both by `dense`. The results of a query are reranked if options say so.
     #[must_use]
     pub fn of(options: &SearchOptions) -> Self {
         let kind = if options.preset == Preset::Paper { StrategyKind::Dense } else { StrategyKind::Trail };
@@ -106,7 +106,7 @@ impl Strategy for Dual {
     }
 }
 
-/// What was noted, under the entities that it is about.
+/// The notes, under their entities.
 #[derive(Default)]
 struct Outline {
     headings: Vec<Heading>,
@@ -130,7 +130,7 @@ impl Outline {
         self.headings.iter().map(shown).collect()
     }
 
-    /// Returns the place of the heading that an entity has, made now where it has none.
+    /// Returns the place of an entity's heading, added if absent.
     fn place(&mut self, need: &Need, key: String) -> usize {
         let known = self.places.get(&key).copied().or(need.heading.filter(|it| *it < self.headings.len()));
         let place = known.unwrap_or_else(|| {
@@ -143,7 +143,7 @@ impl Outline {
     }
 }
 
-/// Returns what identifies an entity: what the index says that the name stands for, or else the folded name.
+/// Returns the identity of an entity: the entity of the index that the name stands for, or else the folded name.
 fn key(reader: &dyn GraphReader, name: &str) -> String {
     let folded = tokens(name).join(" ");
     let entity = reader.graph().entity(&folded);
@@ -154,7 +154,7 @@ fn key(reader: &dyn GraphReader, name: &str) -> String {
     key.unwrap_or(folded)
 }
 
-/// Returns what a name stands for where it is mentioned, and where a document bears it.
+/// Returns the entities that a name stands for in mentions and as the name of a document.
 fn referents(reader: &dyn GraphReader, resolution: &Resolution, entity: EntityOrdinal) -> BTreeSet<EntityOrdinal> {
     let graph = reader.graph();
     let mentions = graph.posting_passage.of(graph.entity_mentions.of(entity)).iter();
@@ -163,20 +163,20 @@ fn referents(reader: &dyn GraphReader, resolution: &Resolution, entity: EntityOr
     mentioning.chain(bearing).map(|document| resolution.canonical(entity, document)).collect()
 }
 
-/// Returns the documents that bear a folded name.
+/// Returns the documents with a folded name.
 fn bearing(reader: &dyn GraphReader, folded: &str) -> BTreeSet<DocumentOrdinal> {
     let graph = reader.graph();
     let bearers = graph.entities(folded).flat_map(|entity| graph.entity_bearers.of(entity));
     bearers.map(|bearer| graph.bearer_document[bearer]).collect()
 }
 
-/// Returns the only one; a name that may mean any of several tells none of them.
+/// Returns the only one; none if the name is ambiguous.
 fn one<T>(all: BTreeSet<T>) -> Option<T> {
     let is_one = all.len() == 1;
     all.into_iter().next().filter(|_| is_one)
 }
 
-/// A question on its way.
+/// A question in progress.
 struct Work<'a> {
     dual: &'a Dual,
     session: &'a Session,
@@ -213,7 +213,7 @@ impl Work<'_> {
         Ok(PlanEnd::Rounds)
     }
 
-    /// Returns what the reasoner says; at first, that the question itself is missing where it says nothing.
+    /// Returns the reasoner's conclusion; in the first round, if there is none, that the question itself is missing.
     async fn reason(&self, round: u32) -> Result<Option<Reasoned>> {
         self.session.enter("waiting for the language model to reason");
         let question = self.session.question().to_owned();
@@ -223,7 +223,7 @@ impl Work<'_> {
         Ok(said.or_else(|| (round == 0 && self.session.may_call()).then(|| first(task.question))))
     }
 
-    /// Returns what to look up, with queries that are new; what is missing as it is, where the model does not say it.
+    /// Returns the entities to look up, with new queries; if the model names none, the missing piece itself.
     async fn sought(&mut self, round: u32, missing: Vec<String>) -> Result<Vec<Need>> {
         let (question, outline) = (self.session.question().to_owned(), self.outline.shown());
         let task = SeekTask { question, round, outline, missing, asked: self.asked.clone() };
@@ -244,7 +244,7 @@ impl Work<'_> {
         Ok(needs)
     }
 
-    /// Looks up the entities of a round side by side, and returns how many new notes there are.
+    /// Looks up the entities of a round concurrently, and returns the number of new notes.
     async fn looked_up(&mut self, needs: Vec<Need>, round: u32) -> Result<usize> {
         let session = self.session;
         session.enter("looking up what is missing");
@@ -265,7 +265,7 @@ impl Work<'_> {
         Ok(found.into_iter().map(|found| self.take(found, round + 1)).filter(|is_noted| *is_noted).count())
     }
 
-    /// Takes what was looked up, and returns whether it was noted.
+    /// Takes a look-up, and returns whether there is a note on it.
     fn take(&mut self, (heading, looked): (usize, Looked), round: u32) -> bool {
         let heading = &mut self.outline.headings[heading];
         heading.read.extend(looked.hits.iter().take(DIGESTED_MAX).map(|hit| hit.passage));
@@ -286,7 +286,7 @@ struct LookUp {
 }
 
 impl LookUp {
-    /// Finds passages that were not read before, and notes what they say; returns it with its heading.
+    /// Finds new passages and makes a note from them; returns it with its heading.
     async fn done(self, session: Session) -> Result<(usize, Looked)> {
         let Self { heading, number, need: Need { entity, queries: asked, .. }, read, queries } = self;
         let (mut lists, mut problems) = (Vec::new(), Vec::new());

@@ -24,13 +24,13 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Begins with what was found for the whole question.
+    /// Starts with the results for the whole question.
     pub(super) fn of(whole: Found) -> Self {
         Self { whole, plan: Plan::default(), parts: Vec::new(), lists: Vec::new() }
     }
 
-    /// Finds passages for the whole question, without a model. Also returns whether they have to do with it: where they
-    /// have not, nothing is worth asking, and the plan says so.
+    /// Finds passages for the whole question, without a model. Also returns whether they are relevant: if not, no call
+    /// is worth making, and the plan says so.
     pub(super) async fn begin(strategy: &dyn Strategy, session: &Session) -> Result<(Self, bool)> {
         let count = session.top_k().max(FUSED_MIN);
         let mut gathered = Self::of(strategy.find(&session.without_model().with_top_k(count)).await?);
@@ -39,8 +39,8 @@ impl Gathering {
         Ok((gathered, is_promising))
     }
 
-    /// Takes what came of a look-up in a round, from 1, noted under `about`, and returns the note. A list that a model
-    /// noted something of has first what the note was read in.
+    /// Takes the result of a look-up in a round, from 1, noted under `about`, and returns the note. In a list with a
+    /// model's note, the passages behind the note come first.
     pub(super) fn take(&mut self, looked: Looked, about: &str, round: u32) -> Option<PlanNote> {
         let Looked { text, asked, hits, note, problems } = looked;
         let ledger = &mut self.whole.ledger;

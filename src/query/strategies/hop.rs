@@ -67,14 +67,14 @@ pub struct Hop {
     pub preset: Preset,
     /// Where it enters with the settings of the paper.
     pub paper_entry: PaperEntry,
-    /// Rounds; those of the settings where none are given.
+    /// Rounds; by default, those of the settings.
     pub n_hop: Option<u32>,
-    /// What it judges its steps by.
+    /// How it judges its steps.
     pub reasoning: Reasoning,
 }
 
-/// Passages that the walk enters by, and keeps where fewer are asked for (the paper's `top_k`). What is asked for does
-/// not change where it goes.
+/// Passages by which the walk enters, and which it keeps if fewer are requested (the paper's `top_k`). The number
+/// requested does not change the walk.
 const WIDTH: usize = 20;
 /// Constant of reciprocal rank fusion (Cormack and others, 2009).
 const FUSION: f32 = 60.0;
@@ -82,9 +82,9 @@ const FUSION: f32 = 60.0;
 const PAPER_HOPS: u32 = 4;
 /// Rounds of ours.
 const HOPS: u32 = 2;
-/// Worth of the SIM of an edge's questions, beside the other parts of what an edge is worth.
+/// Weight of the SIM of an edge's questions in the value of an edge.
 const MATCH_WORTH: f32 = 2.0;
-/// What an edge costs.
+/// The cost of an edge.
 const EDGE_PRICE: f32 = 1.1;
 /// Share of the question that a residual is measured against at least.
 const RESIDUAL_SHARE_MIN: f32 = 0.25;
@@ -138,7 +138,7 @@ struct Hopping {
     settings: Hop,
     words: Arc<PassageWords>,
     matches: QuestionMatches,
-    /// What passages are compared by; the best has 1 where it is ours.
+    /// The similarity by which passages are compared; in ours, the best has 1.
     passage_scores: Vec<f32>,
     /// The bit of each distinct term of the question.
     terms: FxHashMap<String, u64>,
@@ -215,7 +215,7 @@ impl Hopping {
         }
     }
 
-    /// Returns the entry with what each passage carries: how far it stands out among the best.
+    /// Returns the entry with the weight of each passage: how far it stands out among the best.
     fn starts(&self, entry: &[Entry]) -> Vec<Start> {
         let best = self.best_passages(CARRYING_RANKS);
         let high = best.first().map_or(0.0, |best| best.1);
@@ -232,7 +232,7 @@ impl Hopping {
         top::best(passages.filter(|(passage, _)| self.query.is_allowed(*passage)), count)
     }
 
-    /// What an edge is worth to one who stands in `from`: see the top of this file.
+    /// The value of an edge from `from`: see the top of this file.
     fn edge_worth(&self, from: PassageOrdinal, edge: EdgeOrdinal) -> f32 {
         let words = &self.words;
         let keywords = self.graph().edge_keyword.of(self.graph().edge_keywords.of(edge));
@@ -255,8 +255,8 @@ impl Hopping {
         self.matches.with_keywords(keywords, self.graph().edge_incoming[edge])
     }
 
-    /// The paper's entry: the best edges, each by the passage it leads to. A passage counts once an edge, or is there
-    /// once, by the best of its edges.
+    /// The paper's entry: the best edges, each by the passage it leads to. A passage counts once per edge, or only
+    /// once, by its best edge.
     fn entry_by_edges(&self) -> Vec<Entry> {
         let edges = (self.graph().edge_target.ordinals())
             .filter(|edge| self.query.is_allowed(self.graph().edge_target[*edge]))

@@ -49,7 +49,7 @@ use passages::behind;
 pub struct LayersOptions {
     /// Which levels are gathered.
     pub mode: LayersMode,
-    /// By what the hierarchy is entered.
+    /// How the hierarchy is entered.
     pub entry: LayersEntry,
     /// Entities and summary entities that it is entered by: the paper's `n`.
     pub entities: usize,
@@ -66,7 +66,7 @@ pub struct LayersOptions {
     pub documents_max: Option<u32>,
     /// Tokens of the context, passages among them.
     pub tokens: usize,
-    /// The shares of the tokens that entities, communities and relations may take. What they leave is for passages.
+    /// The shares of the tokens that entities, communities and relations may take. Passages take the rest.
     pub shares: [f32; 3],
 }
 
@@ -87,26 +87,25 @@ impl Default for LayersOptions {
     }
 }
 
-/// The largest number of entities, communities or key entities that may be asked for, and of paths between two.
+/// The largest number of entities, communities, key entities, and paths between two, that can be requested.
 pub const LAYERS_ROWS_MAX: usize = 100;
 /// The largest number of tokens of a context.
 pub const LAYERS_TOKENS_MAX: usize = 1_000_000;
 /// Key entities of all communities together: each pair that follows each other is a search.
 const KEYS_MAX: usize = 64;
-/// Relations on a path that may be asked for.
+/// Maximum number of relations on a path that can be requested.
 const LENGTH_MAX: usize = crate::domain::PATH_LENGTH_MAX;
 /// Passages of `trail` that the hierarchy is entered by at least.
 const PASSAGES_MIN: usize = 20;
-/// How often the levels are read from an excerpt, with what the reading before lacked.
+/// How often the levels are read from an excerpt, each time with the passages missing before.
 const READINGS_MAX: usize = 4;
 /// Passages that a reading lacks at most: of several hundred, the rest has little to say.
 const LACKING_MAX: usize = 300;
 /// Relations that may be shown, for which passages are fetched.
 const RELATIONS_FETCHED_MAX: usize = 60;
-/// Members of a community, the most central first, among which key entities are looked for at all: as many as one has
-/// that is not parted.
+/// Members of a community, the most central first, that can be key entities: as many as an undivided community has.
 const MEMBERS_FETCHED_MAX: usize = 24;
-/// How many times as many entities as the hierarchy is entered by are looked at whole.
+/// Entities whose sentences are all read, as a multiple of those that enter the hierarchy.
 const LOOKED_AT_FACTOR: usize = 3;
 
 impl LayersOptions {
@@ -172,7 +171,7 @@ impl Layers {
     }
 }
 
-/// Reads the levels, as often as an excerpt lacks what they need.
+/// Reads the levels, repeatedly if an excerpt lacks passages that they need.
 fn found_on_levels(
     mut query: Arc<Query>,
     options: LayersOptions,
@@ -210,7 +209,7 @@ impl Retriever for Layers {
     }
 }
 
-/// What the levels say of a question, by number.
+/// The findings of the levels for a question, by number.
 struct Levels<'a> {
     query: &'a Query,
     hierarchy: Hierarchy<'a>,
@@ -218,7 +217,7 @@ struct Levels<'a> {
     scope: QuestionScope,
     nearness: Nearness<'a>,
     walked: Option<&'a Ranking>,
-    /// What the hierarchy was entered by, the nearest first, each with its score.
+    /// The entities that enter the hierarchy, the nearest first, each with its score.
     entered: Vec<(Chosen, f32)>,
     communities: Vec<communities::Counted>,
     bridges: Vec<Bridge>,
@@ -262,7 +261,7 @@ impl<'a> Levels<'a> {
         Ok(levels)
     }
 
-    /// Looks for what joins each key entity with the next, and for the relations among all that is on the way.
+    /// Finds the paths between successive key entities, and the relations among all entities on them.
     fn join_keys(&mut self) {
         let keys = self.keys();
         let (hierarchy, query) = (self.hierarchy, self.query);
@@ -307,8 +306,8 @@ impl<'a> Levels<'a> {
         keys
     }
 
-    /// Returns the passages that are not at hand and that the levels need: those of what they would show, of all
-    /// sentences of what seems near to the question, and of those that may be key entities.
+    /// Returns the missing passages that the levels need: those that they would show, those with sentences of entities
+    /// that seem near the question, and those of possible key entities.
     fn lacking(&self) -> Vec<PassageOrdinal> {
         let reader = self.query.reader.as_ref();
         if reader.excerpt().is_none() {
@@ -336,7 +335,7 @@ impl<'a> Levels<'a> {
         passages.filter(|it| !self.query.is_allowed(*it) && seen.insert(*it)).take(LACKING_MAX).collect()
     }
 
-    /// Returns the passages, with what the levels say as far as the context has room for it.
+    /// Returns the passages, with the rows of the levels that fit in the context.
     fn ranking(self, own: &Arc<Query>, count: usize) -> Result<Ranking> {
         let ranked = behind(&self, count)?;
         let layers = Context::of(&self)?;
@@ -354,7 +353,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Says what there was no room for, and which key entities nothing joins.
+/// Notes what did not fit, and which key entities are not connected.
 fn said(found: &LayersFound) -> Vec<String> {
     let mut notes = Vec::new();
     let cut: Vec<String> = found

@@ -43,7 +43,7 @@ use crate::text::{counted, tokens};
 const ROUNDS: u32 = 4;
 /// Sub-questions that are looked up in all.
 const QUESTIONS_MAX: usize = 8;
-/// Sub-questions that are looked up at one time.
+/// Sub-questions that are looked up at once.
 const AT_ONCE: usize = 4;
 /// Rounds in a row without a new note that end a search.
 const STALE_MAX: u32 = 2;
@@ -55,9 +55,9 @@ pub struct Level {
     pub rounds: u32,
     /// How often the searchers refine for one question, at most.
     pub depth: u32,
-    /// Trees of keywords that the sparse searcher follows at one time.
+    /// Trees of keywords that the sparse searcher follows at once.
     pub beam: usize,
-    /// How the lists of sub-questions are put together with that of the whole question.
+    /// How the lists of sub-questions are combined with that of the whole question.
     pub preset: Preset,
     /// Web searches, at most.
     pub web_searches_max: u32,
@@ -66,8 +66,8 @@ pub struct Level {
 }
 
 impl Level {
-    /// Returns what `options` ask for: the whole question by `trail`, two refinements, three trees at one time; with
-    /// the settings of the paper, the whole question by `hybrid`, three refinements and all trees.
+    /// Returns what `options` ask for: the whole question by `trail`, two refinements, three trees at once; with the
+    /// settings of the paper, the whole question by `hybrid`, three refinements and all trees.
     #[must_use]
     pub fn of(options: &SearchOptions) -> Self {
         let (kind, depth, beam) = match options.preset {
@@ -95,7 +95,7 @@ impl Level {
         } else if work.may_search(0)
             && let Some(found) = session.searched_web(session.question()).await?
         {
-            // There are no sub-questions: there is no model, or what was found is not worth being led over.
+            // There are no sub-questions: there is no model, or nothing relevant was found.
             found.note(&mut work.gathered.whole.ledger);
         }
         if work.unsearched > 0 {
@@ -123,7 +123,7 @@ struct Work<'a> {
     session: &'a Session,
     gathered: Gathering,
     steps: Vec<AnsweredStep>,
-    /// How often the web may still be searched: not at all after that failed; none where nobody searches it.
+    /// How many web searches are left: 0 after a failure; none without a web search.
     searches: Option<u32>,
     /// Questions for which it might have been searched otherwise.
     unsearched: u32,
@@ -159,7 +159,7 @@ impl Work<'_> {
         Ok(PlanEnd::Rounds)
     }
 
-    /// Returns the sub-questions that depend on no other; the question where there are none.
+    /// Returns the sub-questions that depend on no other; the question if there are none.
     async fn roots(&self) -> Result<Vec<String>> {
         let session = self.session;
         session.enter("taking the question apart");
@@ -177,7 +177,7 @@ impl Work<'_> {
         self.session.perform::<SupplementSkill>(&task).await
     }
 
-    /// Looks up sub-questions side by side, and returns how many of them could be noted.
+    /// Looks up sub-questions concurrently, and returns the number of notes.
     async fn looked_up(&mut self, questions: Vec<String>, round: u32) -> Result<usize> {
         let session = self.session;
         session.enter("looking up sub-questions");
@@ -211,7 +211,7 @@ impl Work<'_> {
         is_allowed == Some(true)
     }
 
-    /// Takes what came of a sub-question, and returns whether it was noted.
+    /// Takes the result of a sub-question, and returns whether there is a note on it.
     fn take(&mut self, looked: Looked, round: u32) -> bool {
         let question = looked.text.clone();
         let answer = self.gathered.take(looked, &question, round).map(|note| note.text);

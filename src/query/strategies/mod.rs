@@ -22,21 +22,21 @@ use super::session::query::Ranking;
 use crate::domain::{Hit, Ledger};
 use crate::error::Result;
 
-/// What a strategy found.
+/// The result of a strategy.
 #[derive(Clone)]
 pub struct Found {
     /// The passages, best first.
     pub hits: Vec<Hit>,
-    /// The trace: what was asked, entered, walked, picked and dropped.
+    /// The trace: question, entries, steps, picks and dropped passages.
     pub ledger: Ledger,
-    /// What was retrieved for the question as it is: sentences are weighed by it where they are quoted.
+    /// The ranking for the question itself, by which quoted sentences are weighed.
     pub ranking: Option<Arc<Ranking>>,
     /// Whether `hits` are others than those of `ranking`, or in another order.
     pub is_rearranged: bool,
 }
 
 impl Found {
-    /// Shows what was retrieved, as it is.
+    /// Returns the retrieved passages unchanged.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Found {
     }
 }
 
-/// What a strategy returns.
+/// The future of a strategy.
 pub type Finding<'a> = Pin<Box<dyn Future<Output = Result<Found>> + Send + 'a>>;
 
 /// A method to find passages.
@@ -60,7 +60,7 @@ pub trait Strategy: Send + Sync {
     /// Returns its name.
     fn name(&self) -> &str;
 
-    /// Finds passages for the question of a session, as many as that asks for where there are so many.
+    /// Finds passages for the question of a session, as many as it requests, if there are so many.
     ///
     /// # Errors
     ///

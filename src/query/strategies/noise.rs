@@ -46,25 +46,25 @@ use crate::text::tokens;
 const ROUNDS: u32 = 5;
 /// Passages of a look-up that are judged.
 const JUDGED: usize = 10;
-/// Parts of a compound question that are looked up at one time.
+/// Parts of a compound question that are looked up at once.
 const AT_ONCE: usize = 4;
 /// Rounds in a row without an answer that end a search.
 const STALE_MAX: usize = 2;
 
-/// A part of [`Noise`] that can be left out, to measure what it is worth.
+/// A part of [`Noise`] that can be left out, to measure its contribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NoisePart {
-    /// What says how many look-ups a question takes. Without it, every question is complex.
+    /// Decides how many look-ups a question takes. Without it, every question is complex.
     Router,
-    /// What says the next seed question. Without it, the seed is the question itself, and there is one round: another
-    /// would find the same.
+    /// Names the next seed question. Without it, the seed is the question itself, and there is only one round, because
+    /// another would find the same.
     Refiner,
-    /// What keeps the relevant passages of a look-up. Without it, all go on, in the order in which they were found; a
-    /// question that is looked up once is never taken as complex after that.
+    /// Keeps the relevant passages of a look-up. Without it, all pass, in the order found; a question that is looked up
+    /// once never becomes complex.
     Filter,
-    /// What says after a round that this is enough. Without it, rounds go on until the refiner asks nothing new, or to
-    /// their bound.
+    /// Decides after a round whether the results suffice. Without it, rounds continue until the refiner asks nothing
+    /// new, up to the limit.
     Ending,
 }
 
@@ -105,7 +105,7 @@ pub struct Noise {
     pub judged: usize,
     /// The part that is left out, if any.
     pub without: Option<NoisePart>,
-    /// How the lists of parts are put together with that of the whole question.
+    /// How the lists of parts are combined with that of the whole question.
     pub preset: Preset,
     /// What finds passages for the whole question.
     pub whole: Arc<dyn Strategy>,
@@ -139,7 +139,7 @@ impl Noise {
         Ok(work.gathered.ended(session, self.preset))
     }
 
-    /// Goes on from what was found already, as for a complex question. Parts that a model answered are steps that were
+    /// Continues from the results so far, as for a complex question. Parts that a model answered are steps already
     /// taken.
     pub(super) async fn go_on(&self, session: &Session, found: Found) -> Result<Found> {
         let steps = found.ledger.parts.iter().filter_map(step).collect();
@@ -180,7 +180,7 @@ impl Work<'_> {
         self.gathered.plan.end = match route {
             Route::Straightforward | Route::Single => {
                 self.gathered.plan.rounds = 1;
-                // Another way round is a model's to say.
+                // Only a model can name another route.
                 if self.is_found_whole().await? || !self.session.may_call() {
                     PlanEnd::Finished
                 } else {
@@ -218,7 +218,7 @@ impl Work<'_> {
         Ok(said.map_or((unsure, AnsweredBy::Rule), |route| (route, AnsweredBy::Model)))
     }
 
-    /// Judges what was found for the whole question; returns whether anything is relevant.
+    /// Judges the passages for the whole question; returns whether any is relevant.
     async fn is_found_whole(&mut self) -> Result<bool> {
         let session = self.session;
         session.enter("judging passages");
@@ -231,13 +231,13 @@ impl Work<'_> {
         Ok(relevant.is_any)
     }
 
-    /// Looks up the parts of a question side by side. One that has no parts is looked up whole.
+    /// Looks up the parts of a question concurrently. A question without parts is looked up as a whole.
     async fn compound(&mut self, routed_by: AnsweredBy) -> Result<PlanEnd> {
         let session = self.session;
         session.enter("taking the question apart");
         let task = DecomposeTask { question: session.question().to_owned() };
         let said = session.perform::<DecomposeSkill>(&task).await?.unwrap_or_default();
-        // A part that needs another's answer is not one that can be asked beside it.
+        // A part that needs another's answer cannot be asked concurrently.
         let is_independent = said.len() > 1 && said.iter().all(|part| part.needs.is_empty());
         if said.len() > 1 && !is_independent {
             return self.complex(Vec::new()).await;
@@ -295,7 +295,7 @@ impl Work<'_> {
         Ok(PlanEnd::Rounds)
     }
 
-    /// Returns what a model says is to be looked up next, or that nothing is; nothing where none says it.
+    /// Returns the model's next seed question, or that there is none; none without a usable reply.
     async fn seed(&self, steps: &[AnsweredStep]) -> Result<Option<Option<String>>> {
         let task = SeedTask { question: self.session.question().to_owned(), steps: steps.to_vec() };
         if self.has(NoisePart::Refiner) {

@@ -16,23 +16,23 @@ use crate::query::pieces::rerank::{Rerank, Reranking};
 use crate::query::retrievers::{Retriever, retriever};
 use crate::query::session::Session;
 
-/// Calls from which on `auto` takes a question apart before it lets the model pick.
+/// Minimum calls with which `auto` splits a question before the model picks.
 const CALLS_TO_DECOMPOSE: u32 = 3;
-/// Passages of the whole question that those of its parts are put together with, at least.
+/// Passages of the whole question that those of its parts are combined with, at least.
 pub(super) const FUSED_MIN: usize = 40;
 
-/// A retriever with what comes before and after it.
+/// A retriever with the steps before and after it.
 #[derive(Clone)]
 pub struct Pipeline {
     /// What finds passages.
     pub retriever: Arc<dyn Retriever>,
-    /// Whether a language model says first what the question names.
+    /// Whether a language model first lists the entities that the question names.
     pub entities: bool,
-    /// Who orders what was found, where anybody does.
+    /// The reranker, if any.
     pub rerank: Option<Rerank>,
-    /// How the question is taken apart, where it is.
+    /// How the question is split, if it is.
     pub decompose: Option<Decompose>,
-    /// Passages that a language model is shown to pick from, last of all; none where it does not.
+    /// Passages from which a language model finally picks; none if it does not.
     pub pick: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns how many passages are kept for what a language model does with them, where `top_k` are asked for.
+    /// Returns how many passages are kept for a language model if `top_k` are requested.
     fn kept_count(&self, top_k: usize) -> usize {
         let fused = if self.decompose.is_some() { FUSED_MIN } else { 0 };
         top_k.max(self.pick.unwrap_or(0)).max(fused)
@@ -124,8 +124,8 @@ impl Strategy for Pipeline {
     }
 }
 
-/// Returns whether a language model is to be asked about what was found: always for a search, and for an answer where
-/// it has anything to do with the question.
+/// Returns whether to ask a language model about the passages found: always for a search; for an answer, only if they
+/// are relevant.
 pub(super) async fn is_promising(session: &Session, found: &Found) -> Result<bool> {
     match &found.ranking {
         Some(ranking) if session.is_answer() => ranking.on_cpu(is_relevant).await,
@@ -134,12 +134,12 @@ pub(super) async fn is_promising(session: &Session, found: &Found) -> Result<boo
 }
 
 impl SearchOptions {
-    /// Returns options with what `auto` stands for, and with `kept` calls left for later: without a number of calls it
-    /// asks for none, with one or two it lets the model pick, with more it takes the question apart as well.
+    /// Returns options with the meaning of `auto`, and `kept` calls reserved for later: without a number of calls, the
+    /// model is not used; with one or two calls, it picks; with more, it also splits the question.
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for options that need a language model, where there is none.
+    /// [`Error::Option`] for options that need a language model, if there is none.
     pub(in crate::query) fn planned(&self, kept: u32, has_model: bool) -> Result<Self> {
         let calls_max = self.calls_max.map(|calls| calls.saturating_sub(kept));
         let mut planned = Self { calls_max, ..self.clone() };

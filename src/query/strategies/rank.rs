@@ -33,7 +33,7 @@ use crate::text::counted;
 /// See the top of this file.
 #[derive(Debug, Clone, Copy)]
 pub struct Rank {
-    /// The probability to go on rather than to begin anew.
+    /// The probability to continue rather than to restart.
     pub damping: f32,
     /// The share of beginnings at entities that the question names; the rest begin at passages.
     pub entity_share: f32,
@@ -74,7 +74,7 @@ impl Retriever for Rank {
 fn ranked(settings: Rank, query: &Arc<Query>, count: usize) -> Result<Ranking> {
     needs_all(query, StrategyKind::Rank)?;
     let graph = query.reader.graph();
-    // Of an excerpt too: the walker comes by what nobody has fetched.
+    // For an excerpt too: the walker passes through passages that were not fetched.
     let admitted = query.admitted()?;
     let is_admitted = |passage: PassageOrdinal| admitted.is_none_or(|admitted| admitted[passage.index()]);
     let of_admitted;
@@ -91,7 +91,7 @@ fn ranked(settings: Rank, query: &Arc<Query>, count: usize) -> Result<Ranking> {
     for (entity, weight) in &entities {
         restart.entities[entity.index()] = share * weight;
     }
-    // Where the question names nothing, all begin at passages.
+    // If the question names no entity, the walker always starts at passages.
     let rest = if entities.is_empty() { 1.0 } else { 1.0 - share };
     for (passage, weight) in &passages {
         restart.passages[passage.index()] = rest * weight;
@@ -115,11 +115,11 @@ fn ranked(settings: Rank, query: &Arc<Query>, count: usize) -> Result<Ranking> {
     Ok(Ranking { query: Arc::clone(query), ranked, paths: FxHashMap::default(), ledger })
 }
 
-/// Refuses what needs the structure of all of a version where that stays in a database.
+/// Refuses strategies that need the complete structure of a version if that stays in a database.
 ///
 /// # Errors
 ///
-/// [`Error::Option`] where it does.
+/// [`Error::Option`] if it does.
 pub(super) fn needs_all(query: &Query, kind: StrategyKind) -> Result<()> {
     if query.reader.is_all() {
         return Ok(());

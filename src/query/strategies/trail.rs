@@ -31,11 +31,11 @@ use weights::shipped_weights;
 /// See [`crate::graph::trail`].
 #[derive(Debug, Clone, Default)]
 pub struct Trail {
-    /// Rounds; three where none are given.
+    /// Rounds; three by default.
     pub n_hop: Option<u32>,
-    /// Its weights; those that come with the program where none are given.
+    /// Its weights; the built-in ones by default.
     pub weights: Option<Arc<WeightSet>>,
-    /// What ranks its best passages; boosted trees where the weights have some and none is given.
+    /// The ranker of its best passages; by default, boosted trees if the weights have any.
     pub ranker: Option<TrailRanker>,
     /// What it judges its steps by.
     pub reasoning: Reasoning,
@@ -76,7 +76,7 @@ impl Trail {
         .await
     }
 
-    /// Returns the ranker that was asked for, or else trees where there are some.
+    /// Returns the requested ranker, or else trees if there are any.
     fn ranker_of(&self, weights: &TrailWeights) -> Result<TrailRanker> {
         match self.ranker {
             Some(TrailRanker::Boosted) if weights.trees.is_empty() => Err(Error::Option {
@@ -115,7 +115,7 @@ impl Retriever for Trail {
     }
 }
 
-/// Returns the passages that `trail` finds under `weights`, best first: by its trees where it has some.
+/// Returns the passages that `trail` finds with `weights`, best first: by its trees, if any.
 ///
 /// # Errors
 ///
@@ -159,7 +159,7 @@ pub async fn trail_candidates(
 /// Passages in front for which a ledger says whether a step or their own words brought them there.
 const IN_FRONT: usize = 5;
 
-/// Says how far a walk went, what came of it, and what speaks for trusting it.
+/// Describes how far a walk went, its results, and why it is trusted.
 fn how_far(
     query: &Query,
     options: &TrailOptions,

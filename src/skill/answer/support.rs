@@ -9,7 +9,7 @@ use crate::text::{Word, sentences, stem, terms, tokens, words};
 /// Share of a sentence's terms that must be in what it cites.
 const SHARE_MIN: f32 = 0.6;
 
-/// Returns whether `cited`, names and texts of passages, bear out a sentence that answers `question`: every number of
+/// Returns whether `cited`, names and texts of passages, supports a sentence that answers `question`: every number of
 /// it is there, every name is there or in the question, and so are most of its other words.
 #[must_use]
 pub fn is_supported(sentence: &str, question: &str, cited: &[&str]) -> bool {
@@ -29,7 +29,7 @@ pub fn is_supported(sentence: &str, question: &str, cited: &[&str]) -> bool {
     let asked: BTreeSet<String> = asked.iter().map(|word| stem(word)).collect();
     let borne_out = own.iter().filter(|term| there.contains(*term)).count();
     let known = own.iter().filter(|term| there.contains(*term) || asked.contains(*term)).count();
-    // A sentence that only says the question again is borne out by nothing.
+    // A sentence that only says the question again is supported by nothing.
     borne_out > 0 && known as f32 >= SHARE_MIN * own.len() as f32
 }
 

@@ -13,7 +13,7 @@ pub enum QuestionCalls {
     /// For both in one call.
     #[default]
     Together,
-    /// For each in a call of its own, in-coming ones first, as `HopRAG` does (section 3.2): twice the calls, and about
+    /// For each in a separate call, in-coming ones first, as `HopRAG` does (section 3.2): twice the calls, and about
     /// twice the tokens read.
     Separate,
 }

@@ -55,7 +55,7 @@ impl Cue {
         self.question.contains(", the {role}")
     }
 
-    /// Returns whether it is told of people, by what they are to each other.
+    /// Returns whether it relates people to each other.
     fn is_kinship(&self) -> bool {
         self.is_possessive() || (self.whom == Some(SubjectKind::Person) && self.words.last() == Some(&"of"))
     }

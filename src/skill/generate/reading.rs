@@ -151,7 +151,7 @@ fn is_heading(text: &str) -> bool {
     text.starts_with('#')
 }
 
-/// Returns the names in a sentence. `capitalized` are the words that are written so inside of sentences.
+/// Returns the names in a sentence. `capitalized` are the words that are written so inside sentences.
 fn mentions(sentence: &Sentence<'_>, capitalized: &FxHashSet<String>) -> Vec<Mention> {
     if is_heading(sentence.text) {
         return Vec::new();

@@ -226,7 +226,7 @@ fn nearest_sentence(passage: &Passage, question: &str) -> u32 {
     after.saturating_sub(1) as u32
 }
 
-/// Returns keywords in the form that an index matches: names folded whole, other words as stems. What does not stand in
+/// Returns keywords in the form that an index matches: names folded whole, other words as stems. What does not occur in
 /// the question is left out; where nothing is left, those of a rule stand in.
 fn keywords(question: &str, given: &[String]) -> Keywords {
     let asked = format!(" {} ", tokens(question).join(" "));

@@ -58,7 +58,7 @@ impl Language {
         matches!(self, Self::Rust | Self::Kotlin | Self::Swift)
     }
 
-    /// Returns whether a string between single signs may go on over the end of a line.
+    /// Returns whether a string between single signs may continue over the end of a line.
     pub(super) const fn has_long_strings(self) -> bool {
         matches!(self, Self::Rust | Self::Php | Self::Shell | Self::Sql)
     }

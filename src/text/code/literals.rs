@@ -56,7 +56,7 @@ fn quoted(lexer: &mut Lexer<'_>, quote: u8) -> Option<usize> {
     Some(simple(lexer, quote, at + 1))
 }
 
-/// Returns the end of a string from `from` on: on its line, or where the language lets it go on, on a later one.
+/// Returns the end of a string from `from` on: on its line, or where the language lets it continue, on a later one.
 fn simple(lexer: &mut Lexer<'_>, quote: u8, from: usize) -> usize {
     let language = lexer.language;
     let bytes = lexer.text.as_bytes();

@@ -116,8 +116,8 @@ fn try_to_read(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Con
     first_read(connection)
 }
 
-/// Reads the log without the file beside it that those who read at one time share: what is in the log is noted in
-/// memory, and nobody else may open the database meanwhile. Nothing is written, also not when it is closed.
+/// Reads the log without the file beside it that those who read at once share: what is in the log is noted in memory,
+/// and nobody else may open the database meanwhile. Nothing is written, also not when it is closed.
 fn try_to_read_alone(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
     hardening::distrust(&connection)?;

@@ -21,8 +21,8 @@ pub(super) const WITHOUT_SUMMARIES: u32 = 6;
 const OF_EXTRACTIONS: [&str; 5] = ["extractions", "entity_types", "reports", "name_pairs", "removed"];
 /// What is kept in the place of the digest of something that was damaged already: no digest is this one.
 const DAMAGED: Digest = [0; 16];
-/// Tables that are there to be made anew: they have columns that older ones have not. What refers to them does so by
-/// row numbers, which stay.
+/// Tables that are there to be rebuilt: they have columns that older ones have not. What refers to them does so by row
+/// numbers, which stay.
 type Changed = [(&'static str, &'static str)];
 /// Those of all formats before.
 const WITH_POSITIONS: &Changed = &[(
@@ -79,7 +79,7 @@ impl Records {
         transaction.execute_batch("DROP TABLE entities; DROP TABLE mentions; DROP TABLE edges").map_err(wrong())?;
         make_anew(transaction, WITH_DIGESTS).map_err(wrong())?;
         remake_manifest(transaction, collection).map_err(wrong())?;
-        // As these are read before their table is made anew, they are sealed before.
+        // As these are read before their table is rebuilt, they are sealed before.
         self.seal_documents()?;
         make_anew(transaction, WITH_POSITIONS).map_err(wrong())?;
         seal_rows(transaction).map_err(wrong())
@@ -107,8 +107,8 @@ impl Records {
     }
 }
 
-/// Returns the id of a collection in records that do not say it: of its last version, since no two were made at one
-/// time with equal files. Thus readers know it before a writer has written it down.
+/// Returns the id of a collection in records that do not say it: of its last version, since no two were made at once
+/// with equal files. Thus readers know it before a writer has written it down.
 pub(super) fn collection(connection: &Connection) -> rusqlite::Result<CollectionId> {
     Ok(collection_of_version(connection)?.unwrap_or_else(|| CollectionId::of(&[])))
 }
@@ -131,7 +131,7 @@ fn make_anew(connection: &Connection, changed: &Changed) -> rusqlite::Result<()>
     Ok(())
 }
 
-/// Moves the rows of a table aside, and makes it anew, empty.
+/// Moves the rows of a table aside, and makes it again, empty.
 fn keep(connection: &Connection, table: &str) -> rusqlite::Result<()> {
     connection
         .execute_batch(&format!("CREATE TEMP TABLE kept AS SELECT * FROM main.{table}; DROP TABLE main.{table}"))?;

@@ -402,7 +402,7 @@ fn damaged(column: usize, kind: Type, why: impl Into<Box<dyn std::error::Error +
     rusqlite::Error::FromSqlConversionFailure(column, kind, why.into())
 }
 
-/// Rows of a transaction between two looks at whether to go on.
+/// Rows of a transaction between two looks at whether to continue.
 const ROWS_BETWEEN_LOOKS: usize = 4_096;
 
 /// Ends a transaction as its database would, if a stop was asked for; looks at it once in many rows.

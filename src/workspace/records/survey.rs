@@ -173,7 +173,7 @@ impl Records {
         Ok(found)
     }
 
-    /// Makes the indexes of the database anew, which is all of it that can be; returns whether it is whole then.
+    /// Makes the indexes of the database again, which is all of it that can be; returns whether it is whole then.
     pub(crate) fn remake_indexes(&mut self) -> bool {
         // Whatever else is wrong, writing could make it worse.
         if !self.database_faults().iter().all(|fault| fault.contains(" index ")) {
@@ -183,7 +183,7 @@ impl Records {
     }
 
     /// Removes documents that are damaged, with what belongs to them. That they are to be there stays marked, until
-    /// they are made anew.
+    /// they are rebuilt.
     pub(crate) fn remove_damaged(&mut self, documents: &[DamagedUnit]) -> Result<()> {
         self.write(|transaction| {
             for row in documents.iter().filter_map(|it| it.row) {

@@ -23,7 +23,7 @@ pub enum ModelStage {
     Questions,
     /// The entities of a passage, and relations between them.
     Entities,
-    /// Descriptions of entities of which passages say much, put together.
+    /// Descriptions of entities of which passages say much, combined.
     Descriptions,
     /// Summaries of clusters of entities.
     Summaries,

@@ -15,11 +15,11 @@ const JOINED_BYTES_MAX: usize = 40;
 /// A country that a text names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Country<'a> {
-    /// What it is called.
+    /// Its name.
     pub(super) name: &'static str,
     /// How the text says it: by its name, or by its people.
     pub(super) written: &'a str,
-    /// Where it stands: its first byte.
+    /// Its position: the first byte.
     start: usize,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn is_people(key: &str) -> bool {
     COUNTRIES.get(key).is_some_and(|entry| entry.is_people)
 }
 
-/// Returns the first country that a text names, best outside the parenthesis that it opens with: places stand there.
+/// Returns the first country that a text names, preferably outside its opening parenthesis, which contains places.
 pub(super) fn country<'a>(prose: &Prose<'a>) -> Option<Country<'a>> {
     let skipped = prose.parenthesis(200).unwrap_or_default();
     let outside = |at: &usize| !(skipped.0..skipped.1).contains(&prose.words[*at].start);

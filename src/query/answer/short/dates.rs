@@ -10,7 +10,7 @@ const DATE_WORDS_MAX: usize = 9;
 /// Bytes of a text in which the parenthesis of someone's dates opens.
 const OPENING_BYTES: usize = 240;
 
-/// A date where it stands; month and day are 0 where they are not said.
+/// A date and its position; month and day are 0 if not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Date {
     /// Year, month, day: earlier dates are smaller.
@@ -75,7 +75,7 @@ pub(super) fn death(prose: &Prose<'_>) -> Option<Date> {
     life(prose, &dates).1.or_else(|| after_word(prose, &dates, &["died", "death", "d"]))
 }
 
-/// Returns the first date of the text: of a work, mostly when it came out.
+/// Returns the first date of the text: usually, the release date of a work.
 pub(super) fn first(prose: &Prose<'_>) -> Option<Date> {
     dates(prose).first().copied()
 }

@@ -26,7 +26,7 @@ use relations::Relation;
 /// Passages of a document that are read.
 const PASSAGES_READ: usize = 3;
 
-/// Returns a short answer, where a rule has one.
+/// Returns a short answer, if a rule has one.
 ///
 /// # Errors
 ///
@@ -47,11 +47,11 @@ struct Named {
     document: DocumentOrdinal,
 }
 
-/// Where a chain of relations ends.
+/// The end of a chain of relations.
 struct End {
-    /// The name there, as it is written; none where the chain is empty.
+    /// The name there, as written; none if the chain is empty.
     name: Option<String>,
-    /// Its document, where the index has one.
+    /// Its document, if the index has one.
     document: Option<DocumentOrdinal>,
 }
 
@@ -84,7 +84,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Returns the entities that the question names and a document bears.
+    /// Returns the entities named in the question that have a document.
     fn named(&self) -> Vec<Named> {
         let names = self.question.names.iter();
         names
@@ -92,7 +92,7 @@ impl Asked<'_> {
             .collect()
     }
 
-    /// Returns the document that bears a name: of several, the one that was found best.
+    /// Returns the document with a name: of several, the one ranked best.
     fn bearer(&self, entity: EntityOrdinal) -> Option<DocumentOrdinal> {
         let bearers = self.graph.entity_bearers.of(entity).map(|it| self.graph.bearer_document[it]);
         let place = |document: &DocumentOrdinal| {

@@ -72,7 +72,7 @@ impl<'a> Prose<'a> {
         })
     }
 
-    /// Returns the last word of every place where the words of `phrase` stand.
+    /// Returns the last word of every occurrence of `phrase`.
     fn places_of<'b>(&'b self, phrase: &'b [&'b str]) -> impl Iterator<Item = usize> + 'b {
         let stands = |at: &usize| phrase.iter().enumerate().all(|(i, word)| self.folded(at + i) == *word);
         (0..self.words.len()).filter(stands).map(|at| at + phrase.len().max(1) - 1)
@@ -100,7 +100,7 @@ impl<'a> Prose<'a> {
         })
     }
 
-    /// Returns the place that stands after byte `at`, with only a comma or `in` between.
+    /// Returns the place name after byte `at`, with only a comma or `in` between.
     pub(super) fn place_at(&self, at: usize) -> Option<&Run> {
         let run = self.runs.iter().find(|run| run.start >= at)?;
         let gap = self.text.get(at..run.start)?.trim().trim_matches(',').trim();

@@ -10,7 +10,7 @@ use super::{Asked, Named};
 use crate::domain::Guess;
 use crate::error::Result;
 
-/// What a question is after.
+/// The fact that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Birth,
@@ -24,7 +24,7 @@ enum Wanted {
     Name,
 }
 
-/// Which of two dates is asked for.
+/// Which of two dates the question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     Earlier,
@@ -97,13 +97,13 @@ impl Asked<'_> {
         let before: Vec<&str> = (0..name.start).map(|at| self.word(at)).collect();
         let after: Vec<&str> = (name.end..self.question.words.len()).map(|at| self.word(at)).collect();
         let mut chain = relations::asked(&after);
-        // Words of one chain, such as `paternal grandmother`, stand in its order wherever they are.
+        // Words of one chain, such as `paternal grandmother`, keep their order wherever they occur.
         chain.extend(relations::asked_groups(&before).into_iter().rev().flatten());
         chain
     }
 }
 
-/// Returns relations each once: `the director of A and the director of B` is one relation of two things.
+/// Returns each relation once: `the director of A and the director of B` is one relation of two entities.
 fn distinct(relations: Vec<&'static Relation>) -> Vec<&'static Relation> {
     let mut distinct: Vec<&'static Relation> = Vec::new();
     for relation in relations {
@@ -129,7 +129,7 @@ fn order(words: &[&str]) -> Option<Order> {
     }
 }
 
-/// Returns the date that a comparison is about; people are compared by birth where nothing else is said.
+/// Returns the date that a comparison is about; people are compared by birth unless the question says otherwise.
 fn compared_date(words: &[&str], people: bool) -> Wanted {
     if has(words, &["died", "die", "death"]) {
         Wanted::Death
@@ -140,7 +140,7 @@ fn compared_date(words: &[&str], people: bool) -> Wanted {
     }
 }
 
-/// Returns what one thing is asked for.
+/// Returns the fact asked about one entity.
 fn wanted(words: &[&str]) -> Option<Wanted> {
     let birth = has(words, &["born", "birth", "birthplace"]);
     let death = has(words, &["died", "die", "death"]);

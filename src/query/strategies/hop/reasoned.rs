@@ -25,8 +25,8 @@ use crate::skill::{ChooseSkill, ChooseTask, JudgeSkill, JudgeTask, JudgedItem, S
 const STEPS_JUDGED: usize = 8;
 /// Passages of a queue that many steps lead to: twice the width, as in the public code.
 const QUEUE_MAX: usize = 2 * WIDTH;
-/// What the model's word for the one step that it chooses adds to what that is worth. Out of six with a simulated judge
-/// that is right in 0.8 or 0.9 of its choices; R@2 / R@5 of the better one:
+/// What the model's choice adds to the value of a step. Chosen out of six with a simulated judge that is right in 0.8
+/// or 0.9 of its choices; R@2 / R@5 of the better one:
 ///
 /// | worth | 2wiki-hippo | musique-dev | hotpot-dev |
 /// |---|---|---|---|
@@ -37,16 +37,16 @@ const CHOSEN_WORTH: f32 = 0.5;
 /// What its word for one of several steps adds: of many verdicts more are wrong than of one choice.
 const NEEDED_WORTH: f32 = 0.25;
 
-/// What a model said in a walk.
+/// A model's verdicts in a walk.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    /// What it did in each round, as long as it was asked.
+    /// Its work in each round, as long as it was asked.
     pub(super) rounds: Vec<RoundReasoning>,
-    /// What it said of passages.
+    /// Its verdicts on passages.
     verdicts: FxHashMap<PassageOrdinal, Verdict>,
 }
 
-/// What comes of one round.
+/// The result of one round.
 struct Taken {
     /// What leaves each passage of the queue.
     exits: Vec<Vec<HopStep>>,
@@ -98,7 +98,7 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Computes where it does not hold up other tasks, with what leaves each passage of `queue`.
+    /// Computes, where it does not block other tasks, the edges that leave each passage of `queue`.
     async fn with<T: Send + 'static>(
         &self,
         queue: &[PassageOrdinal],
@@ -237,7 +237,7 @@ impl Round<'_> {
         Judgement { from: from.map(id), passage: id(to), verdict }
     }
 
-    /// Returns a step that the model is for, with what it is worth then.
+    /// Returns a step that the model favors, with its new value.
     fn helpful(&self, step: &HopStep, verdict: Verdict) -> HopStep {
         if self.hopping.settings.preset == Preset::Paper {
             return *step;

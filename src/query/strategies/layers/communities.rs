@@ -8,7 +8,7 @@ use crate::graph::hierarchy::Hierarchy;
 use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SummaryOrdinal};
 use crate::graph::top;
 
-/// What the hierarchy is entered by.
+/// The entities that enter the hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Chosen {
     /// An entity of layer 0.
@@ -17,7 +17,7 @@ pub(super) enum Chosen {
     Summary(SummaryOrdinal),
 }
 
-/// A community with how many of what was chosen are in it.
+/// A community with the number of chosen entities in it.
 #[derive(Debug, Clone)]
 pub(super) struct Counted {
     pub(super) community: CommunityOrdinal,
@@ -29,9 +29,9 @@ pub(super) struct Counted {
 /// Layers below a summary entity at most; a damaged index has no more either.
 const LAYERS_MAX: usize = 64;
 
-/// Returns the communities that `entered` are in: those with the most of them first, then by rating. One is left out
-/// where a part of it has at least half of its entities, which says it more closely. Without any they are those that
-/// are part of no other, the largest first: what the whole collection is about.
+/// Returns the communities that `entered` are in: those with the most of them first, then by rating. One is left out if
+/// a part of it has at least half of these entities, because the part is more specific. Without any entities, they are
+/// the top-level ones, the largest first: the topics of the whole collection.
 pub(super) fn communities_of(
     nearness: &Nearness<'_>,
     hierarchy: Hierarchy<'_>,
@@ -75,7 +75,7 @@ fn said_below(hierarchy: Hierarchy<'_>, hits: &[u32]) -> Vec<bool> {
     is_said
 }
 
-/// Returns the entity that is counted for what was chosen: of a summary entity the nearest of those that it stands for.
+/// Returns the entity to count for a chosen one: for a summary entity, the nearest of its members.
 fn stands_for(nearness: &Nearness<'_>, hierarchy: Hierarchy<'_>, chosen: Chosen) -> Option<EntityOrdinal> {
     let mut summary = match chosen {
         Chosen::Entity(entity) => return Some(entity),

@@ -17,18 +17,18 @@ use crate::query::topics::{quoted, summarized, title, written};
 use crate::store::{id_of_community, spelling};
 use crate::text::english;
 
-/// A context on its way.
+/// A context in progress.
 pub(super) struct Context<'a> {
     levels: &'a Levels<'a>,
-    /// Sentences that stand in it already.
+    /// Sentences already in it.
     told: BTreeSet<SentenceOrdinal>,
-    /// Tokens that the levels so far have left of what they may take.
+    /// Unused tokens of the levels so far.
     left: usize,
     shares: Vec<ContextShare>,
 }
 
 impl<'a> Context<'a> {
-    /// Returns what the levels say, and what they leave for passages.
+    /// Returns the rows of the levels, and the tokens left for passages.
     ///
     /// # Errors
     ///
@@ -61,8 +61,8 @@ impl<'a> Context<'a> {
         Ok(found)
     }
 
-    /// Returns the rows of a level, as many whole ones, from the first on, as fit in `tokens` and in what the levels
-    /// before have left.
+    /// Returns the first rows of a level, as many whole ones as fit in `tokens` and the unused tokens of earlier
+    /// levels.
     fn rows<I, T>(
         &mut self,
         level: ContextLevel,
@@ -89,7 +89,7 @@ impl<'a> Context<'a> {
         Ok(rows)
     }
 
-    /// Quotes a sentence, unless it stands in the context already or may not be shown.
+    /// Quotes a sentence, unless it is already in the context or may not be shown.
     fn quote(&mut self, sentence: SentenceOrdinal) -> Result<Option<Citation>> {
         if !self.levels.nearness.is_shown(sentence) || !self.told.insert(sentence) {
             return Ok(None);
@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
         Ok(Some((found, size)))
     }
 
-    /// Returns a relation with its sentence; none where that is in the context already, or nothing says it.
+    /// Returns a relation with its sentence; none if the sentence is already in the context, or missing.
     fn relation(
         &mut self,
         (ends, relation): &([EntityOrdinal; 2], RelationOrdinal),

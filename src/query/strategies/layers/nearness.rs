@@ -14,20 +14,20 @@ use crate::graph::trail::hybrid_scores;
 use crate::query::evidence::lexical::normalize;
 use crate::query::session::query::Query;
 
-/// What it counts that the question names an entity that one document mentions, beside a sentence that says all of it;
-/// less where more do.
+/// Bonus for an entity that the question names, if one document mentions it, relative to a sentence that covers all of
+/// the question; less if more documents do.
 const NAMED: f32 = 1.0;
 /// Passages whose entities the hierarchy is entered by.
 const PASSAGES: usize = 10;
 
-/// What the sentences of a version have to do with a question.
+/// The relevance of the sentences of a version to a question.
 pub(super) struct Nearness<'a> {
     query: &'a Query,
     graph: PassageGraph<'a>,
     hierarchy: Hierarchy<'a>,
     /// The sentences of each entity, by any of its names: those that its vector was made of when it was clustered.
     told: &'a Told,
-    /// What names stand for; each for itself where there is none.
+    /// The entities of names; without them, each name stands for itself.
     resolution: Option<Resolution<'a>>,
     /// The entities that the question names.
     named: BTreeSet<EntityOrdinal>,
@@ -35,14 +35,14 @@ pub(super) struct Nearness<'a> {
     admitted: Option<&'a [bool]>,
     /// Words and vector together, as `hybrid` has them of passages.
     sentences: Vec<f32>,
-    /// Of each entity, the mean of its sentences, at hand or not, and more where the question names it; −∞ for one that
-    /// is in no community, or of which nothing may be shown.
+    /// For each entity, the mean of its sentences, at hand or not, plus a bonus if the question names it; −∞ for one
+    /// that is in no community, or that may not be shown.
     entities: Vec<f32>,
 }
 
 impl<'a> Nearness<'a> {
-    /// Compares all sentences. A mean of cosines is the cosine of the mean, but for its length: what is said of in many
-    /// ways is near to nothing.
+    /// Compares all sentences. A mean of cosines is the cosine of the mean except for its length: an entity mentioned
+    /// in many contexts is near nothing.
     pub(super) fn of(query: &'a Query, hierarchy: Hierarchy<'a>) -> Result<Self> {
         let graph = query.reader.graph();
         let mut words = query.sentence_words()?.bm25.clone();
@@ -69,7 +69,7 @@ impl<'a> Nearness<'a> {
         self.sentences[sentence.index()]
     }
 
-    /// Returns how near an entity is; −∞ for one that is in no community, or of which nothing may be shown.
+    /// Returns how near an entity is; −∞ for one that is in no community, or that may not be shown.
     pub(super) fn entity(&self, entity: EntityOrdinal) -> f32 {
         self.entities[entity.index()]
     }
@@ -78,7 +78,7 @@ impl<'a> Nearness<'a> {
         self.mean(self.sentences_of(entity)).map_or(f32::NEG_INFINITY, |mean| mean + self.for_its_name(entity))
     }
 
-    /// Returns what counts beside its sentences: that the question names it, the more, the fewer documents mention it.
+    /// Returns its bonus if the question names it, larger if fewer documents mention it.
     fn for_its_name(&self, entity: EntityOrdinal) -> f32 {
         let rarity = |documents: f32, of: f32| (1.0 + documents / of).ln() / (1.0 + documents).ln();
         let (documents, of) = (self.graph.document_count(), self.told.documents(entity).max(1));
@@ -134,7 +134,7 @@ impl<'a> Nearness<'a> {
     }
 
     /// Returns all sentences of the `count` entities and summary entities that may be nearest, the most promising
-    /// first: those that the question names, and those of which the sentences at hand are nearest.
+    /// first: those that the question names, and those whose sentences at hand are nearest.
     pub(super) fn sentences_of_promising(&self, count: usize) -> Vec<SentenceOrdinal> {
         let is_member = |it: &EntityOrdinal| self.entity(*it).is_finite();
         let named = self.named.iter().copied().filter(is_member).map(Chosen::Entity);
@@ -151,8 +151,8 @@ impl<'a> Nearness<'a> {
         named.take(count).chain(promising).flat_map(|it| self.sentences_of_chosen(it)).collect()
     }
 
-    /// Returns what the hierarchy is entered by, the nearest first: `count` entities and summary entities. `found` are
-    /// the passages that were found for the question, best first.
+    /// Returns the entities and summary entities that enter the hierarchy, `count` of them, the nearest first. `found`
+    /// are the passages found for the question, best first.
     pub(super) fn entered(
         &self,
         entry: LayersEntry,
@@ -182,7 +182,7 @@ impl<'a> Nearness<'a> {
         entities.chain(summaries).filter(|it| it.1.is_finite())
     }
 
-    /// Returns the entities that the first of `found` mention, by how near what these say is, and by their rank.
+    /// Returns the entities that the first of `found` mention, by the nearness of these passages, and by their rank.
     fn mentioned(&self, found: &[(PassageOrdinal, f32)]) -> Vec<(Chosen, f32)> {
         let mut sums: BTreeMap<EntityOrdinal, f32> = BTreeMap::new();
         for ((passage, _), rank) in found.iter().take(PASSAGES).zip(1_u16..) {

@@ -12,12 +12,12 @@ use crate::graph::top;
 use crate::query::retrievers::flat::hybrid_scores;
 use crate::query::topics;
 
-/// What it counts for a passage that it has a sentence of a level, beside its own score by `hybrid`.
+/// Weight of a sentence of a level in a passage, relative to its own score by `hybrid`.
 const LEVEL_WORTH: f32 = 0.5;
 
-/// Returns the passages that stand behind the levels, best first: those that `trail` found in its order, or else those
-/// with the sentences of the levels, each by its own score and by how near these sentences are. Where nothing is asked
-/// about, they are those of the findings of communities.
+/// Returns the passages behind the levels, best first: those of `trail` in its order, or else those with the sentences
+/// of the levels, each by its own score and the nearness of these sentences. Without a subject, they are those of the
+/// findings of communities.
 pub(super) fn behind(levels: &Levels<'_>, count: usize) -> Result<Vec<(PassageOrdinal, f32)>> {
     if let Some(walked) = levels.walked {
         let mut ranked = walked.ranked.clone();

@@ -37,29 +37,29 @@ use crate::skill::{JudgeSkill, JudgeTask, JudgedItem};
 /// Steps of a round that are judged.
 const STEPS_JUDGED: usize = 20;
 
-/// What the gain of a step of no use is multiplied by.
+/// The factor for the gain of a useless step.
 const NO_USE: f32 = 0.8;
-/// What the gain of a step that the answer needs is multiplied by.
+/// The factor for the gain of a needed step.
 const NEEDED: f32 = 1.1;
-/// What such a step adds to where it leads, as a share of how far the scores of the first ten passages spread.
+/// The addition of a needed step to its target, as a share of the spread of the first ten scores.
 const NEEDED_TARGET: f32 = 0.45;
-/// What it adds to the passage that it leaves.
+/// Its addition to the passage that it leaves.
 const NEEDED_SOURCE: f32 = 0.05;
-/// Steps that are called needed in one call and weigh in full; further ones share what these have.
+/// Needed steps per call with full weight; if there are more, they share this weight.
 const NEEDED_FULL: f32 = 2.0;
-/// The rank whose passage, beside the first, says how far scores spread.
+/// The rank that, with the first, defines the spread of scores.
 const SPREAD_RANK: usize = 10;
 
-/// What a model said in a walk.
+/// A model's verdicts in a walk.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Judged {
-    /// What it did in each round.
+    /// Its work in each round.
     pub(super) rounds: Vec<RoundReasoning>,
-    /// What it said of each step, by its two ends.
+    /// Its verdict on each step, by both ends.
     verdicts: FxHashMap<(PassageOrdinal, PassageOrdinal), Word>,
 }
 
-/// What a model said of one step.
+/// A model's verdict on one step.
 #[derive(Debug, Clone, Copy)]
 struct Word {
     verdict: Verdict,
@@ -68,7 +68,7 @@ struct Word {
 }
 
 impl Judged {
-    /// Returns what the gain of a step is multiplied by.
+    /// Returns the factor for the gain of a step.
     fn factor(&self, taken: &Taken) -> f32 {
         match self.verdicts.get(&(taken.from, taken.edge.to)) {
             Some(Word { verdict: Verdict::Irrelevant, .. }) => NO_USE,
@@ -145,7 +145,7 @@ pub(super) async fn walked(
 }
 
 impl Judged {
-    /// Lets the model judge the steps of a round; returns whether it is asked again.
+    /// Has the model judge the steps of a round; returns whether it is asked again.
     async fn add(&mut self, session: &Session, query: &Arc<Query>, steps: Vec<Taken>) -> Result<bool> {
         let mut round = RoundReasoning::default();
         let number = self.rounds.len() as u32;

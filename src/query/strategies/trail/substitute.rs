@@ -13,12 +13,12 @@ use crate::query::session::query::Query;
 use crate::store::VectorField;
 use crate::text::{is_stop_word, term, terms};
 
-/// Questions that are asked anew at most.
+/// Questions that are asked again at most.
 const QUESTIONS: usize = 10;
-/// Stop words that say what is asked for.
+/// Stop words that indicate the kind of answer.
 const INTERROGATIVES: [&str; 6] = ["who", "when", "where", "what", "which", "how"];
 
-/// A question in which what a leap begins with is replaced by what it leads to.
+/// A question in which the start of an edge is replaced by its target.
 pub(in crate::query) struct Question {
     leap: Leap,
     text: String,

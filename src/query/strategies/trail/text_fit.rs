@@ -17,10 +17,10 @@ const NAME_SHARE: f32 = 0.4;
 const LINE_TERMS_MAX: usize = 12;
 /// Share of the question that is in a line that may be its heading, at least.
 const LINE_SHARE_MIN: f32 = 0.3;
-/// Terms that stand near each other.
+/// Window of terms that count as near each other.
 const NEAR_TERMS: usize = 16;
 
-/// Returns what the text of each passage says.
+/// Returns how well the text of each passage fits.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ fn fit(query: &Query, asked: &Asked, names: &mut Names<'_>, passage: PassageOrdi
         ..text_form(&text)
     };
     for (place, line) in lines.iter().enumerate().filter(|(_, line)| line.len() <= LINE_TERMS_MAX) {
-        // A heading has most of what is asked, or what is asked most of the heading.
+        // A heading covers most of the question, or the question most of the heading.
         if asked.share(line.iter().map(String::as_str)) >= LINE_SHARE_MIN {
             let (both, covered) = names.fit(line, asked)?;
             if both > fit.line_fit {
@@ -94,12 +94,12 @@ impl Asked {
         covered / self.whole.max(1e-9)
     }
 
-    /// Returns the share of the longest row of terms that stands in `body` as in the question, by idf.
+    /// Returns the share of the longest run of terms in `body` that is also in the question, by idf.
     fn phrase(&self, body: &[&str]) -> f32 {
         let worth = |term: &String| self.worth.get(term).copied().unwrap_or(0.0);
         let whole: f32 = self.terms.iter().map(worth).sum();
         let mut best = 0.0f32;
-        // By place in the question: what the row that ends there and at the last place of the body is worth.
+        // By position in the question: the value of the run that ends there and at the last position of the body.
         let mut rows = vec![0.0f32; self.terms.len() + 1];
         for term in body {
             for place in (0..self.terms.len()).rev() {
@@ -111,7 +111,7 @@ impl Asked {
         best / whole.max(1e-9)
     }
 
-    /// Returns the largest share of the question that stands within [`NEAR_TERMS`] of `body`, by idf.
+    /// Returns the largest share of the question within [`NEAR_TERMS`] of `body`, by idf.
     fn near(&self, body: &[&str]) -> f32 {
         let found: Vec<(usize, &str, f32)> = body
             .iter()
@@ -133,13 +133,13 @@ impl Asked {
         best / self.whole.max(1e-9)
     }
 
-    /// Returns 1 where the rarest term stands in `body`.
+    /// Returns 1 if the rarest term occurs in `body`.
     fn rarest(&self, body: &[&str]) -> f32 {
         let rarest = self.worth.iter().max_by(|a, b| a.1.total_cmp(b.1).then_with(|| b.0.cmp(a.0)));
         if rarest.is_some_and(|(term, _)| body.contains(&term.as_str())) { 1.0 } else { 0.0 }
     }
 
-    /// Returns the share of the question's pairs that stand in one of `lists`, by idf.
+    /// Returns the share of the question's pairs that occur in one of `lists`, by idf.
     fn bigrams(&self, lists: [&[&str]; 2]) -> f32 {
         let worth = |pair: &(String, String)| {
             let of = |term: &String| self.worth.get(term).copied().unwrap_or(0.0);
@@ -153,14 +153,14 @@ impl Asked {
     }
 }
 
-/// What the terms of names are worth, as far as they were looked up.
+/// Weights of the terms of names, as far as they were looked up.
 struct Names<'a> {
     query: &'a Query,
     worth: FxHashMap<String, f32>,
 }
 
 impl Names<'_> {
-    /// Returns Σ idf(name ∩ question)/Σ idf(name), damped where the question is much more than the name.
+    /// Returns Σ idf(name ∩ question)/Σ idf(name), damped if the question is much longer than the name.
     fn covered(&mut self, name: &[String], asked: &Asked) -> Result<f32> {
         let (mut covered, mut whole) = (0.0, 0.0);
         for term in name.iter().collect::<FxHashSet<_>>() {

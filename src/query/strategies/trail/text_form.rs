@@ -3,9 +3,9 @@
 use crate::graph::trail::TextFit;
 use crate::text::{is_stop_word, tokens};
 
-/// Bytes of a text that are looked at: its kind shows soon.
+/// Bytes of a text that are examined: its kind shows early.
 const LOOKED_AT: usize = 1_200;
-/// Words of the names of documents that list what others say.
+/// Words in names of documents that list the contents of others.
 const LISTINGS: [&str; 18] = [
     "changelog",
     "changes",
@@ -55,7 +55,7 @@ fn is_item(line: &str) -> bool {
         || rest.len() < line.len() && !rest.starts_with(char::is_alphabetic)
 }
 
-/// Returns whether a document or section of this name lists what others say.
+/// Returns whether a document or section of this name lists the contents of others.
 pub(super) fn is_listing(name: &str) -> bool {
     tokens(name).iter().any(|word| LISTINGS.contains(&word.as_str()))
 }

@@ -14,7 +14,7 @@ const WEIGHTS_BYTES_MAX: u64 = 64 << 20;
 ///
 /// # Errors
 ///
-/// [`Error::Io`] if the file cannot be read; [`Error::Line`] if it holds something else, or a weight that is no finite
+/// [`Error::Io`] if the file cannot be read; [`Error::Line`] if its contents are invalid, or a weight is not a finite
 /// number.
 pub fn read_weights(path: &Path) -> Result<WeightSet> {
     let weights: WeightSet = files::read_json(path, WEIGHTS_BYTES_MAX)?;
