@@ -18,7 +18,7 @@ const NO_MODEL: &str = "may be `builtin` or `none` in a file found in the curren
 const NO_FILE: &str = "names something else than a file";
 const OUTSIDE: &str = "leads out of the folder of the file, or along a link, which a file found there may not";
 
-/// What such a file says.
+/// The settings of such a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// The folder of the index, below that of the file.
@@ -37,7 +37,7 @@ pub(super) struct Found {
     pub(super) no_mmap: bool,
 }
 
-/// A file as it is read: of the keys that it may not have, only where they stand.
+/// A parsed file: for keys that it may not have, only their positions.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::zero_sized_map_values, reason = "a table is read as a map, of which only the keys are wanted")]
@@ -64,7 +64,7 @@ struct File {
 
 /// Reads a file; paths in it are meant from its folder.
 pub(super) fn read(path: &Path) -> Result<Found> {
-    // What a link leads to may be anything of the user's, and errors show a line of it.
+    // A link may lead to any file of the user's, and errors would show a line of it.
     if path.is_symlink() || !path.is_file() {
         return Err(Error::Settings { path: path.to_owned(), reason: "it is not a regular file".to_owned() });
     }
@@ -108,7 +108,7 @@ pub(super) fn read(path: &Path) -> Result<Found> {
 }
 
 impl File {
-    /// Returns the first key that only the user may set, and where it stands.
+    /// Returns the first key that only the user may set, and its position.
     fn first_that_needs_trust(&self) -> Option<(usize, String)> {
         let single = [("onnx_runtime", &self.onnx_runtime), ("models", &self.models)];
         let single = single.into_iter().filter_map(|(key, it)| Some((it.as_ref()?.span().start, key.to_owned())));
@@ -125,7 +125,7 @@ impl File {
     }
 }
 
-/// Returns whether a path leads from a folder to somewhere below it, without a link on the way.
+/// Returns whether a path leads from a folder to a place below it, without a link.
 fn is_below(folder: &Path, path: &Path) -> bool {
     let mut place = folder.to_owned();
     path.components().all(|component| {

@@ -19,19 +19,19 @@ use found::Found;
 
 pub use model::{LanguageModel, ModelRole};
 
-/// The folder of an index where nothing else is said.
+/// The default folder of an index.
 pub const INDEX_DEFAULT: &str = ".cairn";
 /// The variable that refuses colors, whatever it says.
 const NO_COLOR: &str = "NO_COLOR";
 
-/// What the environment and the files say.
+/// Settings from the environment and the files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     /// The files that were read.
     pub files: SettingsFiles,
     /// `CAIRN_INDEX`, `index`: the folder of the index.
     pub index: Option<PathBuf>,
-    /// `CAIRN_EMBEDDER`, `embedder`: the embedder of a new index, and where the model of an older one lies.
+    /// `CAIRN_EMBEDDER`, `embedder`: the embedder of a new index, and the place of an older one's model.
     pub embedder: Option<String>,
     /// `CAIRN_HIERARCHY`, `hierarchy`: how the hierarchy of an index is made, by name.
     pub hierarchy: Option<String>,
@@ -39,9 +39,9 @@ pub struct Settings {
     pub weights: Option<PathBuf>,
     /// `CAIRN_ONNX_RUNTIME`, `onnx_runtime`: the library that runs local models.
     pub onnx_runtime: Option<PathBuf>,
-    /// `CAIRN_MODELS`, `models`: where models that were downloaded lie.
+    /// `CAIRN_MODELS`, `models`: the folder of downloaded models.
     pub models: Option<PathBuf>,
-    /// The folder of this program in the user's folder for caches, if there is one.
+    /// The folder of this program in the user's cache folder, if there is one.
     pub caches: Option<PathBuf>,
     /// `CAIRN_DEADLINE`, `deadline`: seconds for an answer, as they are written.
     pub deadline: Option<String>,
@@ -55,29 +55,28 @@ pub struct Settings {
     pub no_mmap: bool,
     /// `NO_COLOR`: no colors on a terminal.
     pub no_color: bool,
-    /// `ingest.convert`: programs that turn files into text, by extension.
+    /// `ingest.convert`: programs that convert files to text, by extension.
     pub converters: BTreeMap<String, Vec<String>>,
-    /// Who may be asked to search the web, where a question asks for that.
+    /// The web search server, for questions that request it.
     pub web_search: WebSearch,
 }
 
 /// A server that searches the web.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WebSearch {
-    /// `CAIRN_WEB_SEARCH`, `web_search.url`: where it is.
+    /// `CAIRN_WEB_SEARCH`, `web_search.url`: its address.
     pub url: Option<String>,
     /// `web_search.key_file`: the file whose first line is its key; none for no key.
     pub key_file: Option<PathBuf>,
 }
 
-/// Returns this program, so that it can start itself again; nothing where the system does not say.
+/// Returns the path of this program, so that it can start itself again; none if the system does not provide it.
 #[must_use]
 pub fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }
 
-/// Returns what a converter of the user's own gets to see of the environment: where programs are, and the language; no
-/// keys and passwords.
+/// Returns the environment of a user's own converter: where programs are, and the language; no keys and passwords.
 #[must_use]
 pub fn converter_environment() -> Vec<(OsString, OsString)> {
     let kept = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE"];
@@ -89,20 +88,20 @@ pub fn converter_environment() -> Vec<(OsString, OsString)> {
 pub struct SettingsFiles {
     /// The user's own, or the one that was named: trusted.
     pub own: Option<PathBuf>,
-    /// Where the user's own is looked for, if the user has a folder for settings.
+    /// The path of the user's own file, if the user has a configuration folder.
     pub usual: Option<PathBuf>,
     /// The one in the current folder.
     pub found: Option<PathBuf>,
 }
 
-/// What is said of the database that an index is published to.
+/// Settings of the database to which an index is published.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Database {
-    /// `CAIRN_NEO4J_URI`, `neo4j.uri`: where it is.
+    /// `CAIRN_NEO4J_URI`, `neo4j.uri`: its address.
     pub uri: Option<String>,
     /// `CAIRN_NEO4J_DATABASE`, `neo4j.database`: its name.
     pub name: Option<String>,
-    /// `CAIRN_NEO4J_USER`, `neo4j.user`: who asks.
+    /// `CAIRN_NEO4J_USER`, `neo4j.user`: the user.
     pub user: Option<String>,
     /// `CAIRN_NEO4J_PASSWORD`: the password; an empty one is none.
     pub password: Option<String>,
@@ -119,7 +118,7 @@ pub struct Database {
 }
 
 impl Database {
-    /// Returns what this says, and what `usual` says of the rest.
+    /// Returns these settings, with defaults from `usual`.
     #[must_use]
     pub fn or(&self, usual: &Self) -> Self {
         // A password, or the file of one, goes before both of the other.
@@ -157,14 +156,14 @@ impl std::fmt::Debug for Database {
 }
 
 impl Settings {
-    /// Reads the environment of this process, and the file that `asked` or `CAIRN_CONFIG` names. Where neither names
-    /// one, reads the user's own, `cairn/cairn.toml` in the folder for settings, and `cairn.toml` in the current
-    /// folder, as far as they are there.
+    /// Reads the environment of this process, and the file that `asked` or `CAIRN_CONFIG` names. If neither names one,
+    /// reads the user's own, `cairn/cairn.toml` in the configuration folder, and `cairn.toml` in the current folder, if
+    /// they exist.
     ///
     /// # Errors
     ///
-    /// [`Error::Settings`](crate::Error::Settings) if a file says what is no setting,
-    /// [`Error::FoundSettings`](crate::Error::FoundSettings) if the one in the current folder says what it may not,
+    /// [`Error::Settings`](crate::Error::Settings) if a file is invalid,
+    /// [`Error::FoundSettings`](crate::Error::FoundSettings) if the one in the current folder sets what it may not,
     /// [`Error::Io`](crate::Error::Io) if one cannot be read.
     pub fn read(asked: Option<&Path>) -> Result<Self> {
         let variable = |name: &str| std::env::var_os(name);
@@ -174,7 +173,7 @@ impl Settings {
     fn read_from(variable: &dyn Fn(&str) -> Option<OsString>, asked: Option<&Path>, found: &Path) -> Result<Self> {
         let named = asked.map(Path::to_owned).or_else(|| set(variable, "CAIRN_CONFIG").map(PathBuf::from));
         let usual = own::usual(variable);
-        // Who names a file means that one alone, and may mean the one that would be found.
+        // A named file is the only one that is read; it may also be the one that would be found.
         let found = Some(found).filter(|path| named.is_none() && path.exists());
         let own = named.or_else(|| usual.clone().filter(|path| path.exists()));
         let found = found.filter(|found| !own.as_ref().is_some_and(|own| is_same(found, own)));
@@ -184,7 +183,7 @@ impl Settings {
         Ok(Self { files, ..Self::of(variable, found, own) })
     }
 
-    /// Returns what the environment says, and what the files say of the rest.
+    /// Returns the settings of the environment, with defaults from the files.
     fn of(variable: &dyn Fn(&str) -> Option<OsString>, found: Found, own: Self) -> Self {
         let path = |name| set(variable, name).map(PathBuf::from);
         let text = |name| set(variable, name).map(|value| value.to_string_lossy().into_owned());
@@ -225,13 +224,13 @@ impl Settings {
         }
     }
 
-    /// Returns whether the environment refuses colors, for who prints before any settings are read.
+    /// Returns whether the environment forbids colors, for output before settings are read.
     #[must_use]
     pub fn refuse_colors() -> bool {
         set(&|name| std::env::var_os(name), NO_COLOR).is_some()
     }
 
-    /// Returns the folder of the index: what was asked for, or what is set, or `.cairn`.
+    /// Returns the folder of the index: requested, configured, or `.cairn`.
     #[must_use]
     pub fn index(&self, asked: Option<PathBuf>) -> PathBuf {
         asked.or_else(|| self.index.clone()).unwrap_or_else(|| PathBuf::from(INDEX_DEFAULT))
@@ -243,13 +242,13 @@ impl Settings {
         if self.no_mmap { FileAccess::Read } else { FileAccess::Auto }
     }
 
-    /// Returns the file that remembers what servers of models can do; none where the user has no folder for caches.
+    /// Returns the file that remembers what servers of models can do; none if the user has no cache folder.
     #[must_use]
     pub fn servers(&self) -> Option<PathBuf> {
         self.caches.as_ref().map(|folder| folder.join("servers.json"))
     }
 
-    /// Returns the file that remembers how servers count tokens; none where the user has no folder for caches.
+    /// Returns the file that remembers how servers count tokens; none if the user has no cache folder.
     #[must_use]
     pub fn token_counts(&self) -> Option<PathBuf> {
         self.caches.as_ref().map(|folder| folder.join("tokens.json"))

@@ -16,16 +16,16 @@ use crate::llm::Preset;
 /// Fields of a request that are not for settings.
 const FIELDS_OF_REQUESTS: [&str; 5] = ["model", "messages", "stream", "stream_options", "input"];
 
-/// What is set of the language model that may be asked; none is asked but by a command that says so.
+/// Settings of the language model, which only commands that request it call.
 #[derive(Clone, Default, PartialEq)]
 pub struct LanguageModel {
     /// `model.server`: a server that is known by its name.
     pub server: Option<String>,
-    /// `CAIRN_MODEL_URL`, `model.url`: where the server is, up to `/v1`.
+    /// `CAIRN_MODEL_URL`, `model.url`: the address of the server, up to `/v1`.
     pub url: Option<String>,
-    /// `model.api_version`: the version of Azure's API, where its address names none.
+    /// `model.api_version`: the version of Azure's API, if its address names none.
     pub api_version: Option<String>,
-    /// `CAIRN_EMBEDDER_URL`, `model.embedder_url`: where the server of embedders is, if that is another.
+    /// `CAIRN_EMBEDDER_URL`, `model.embedder_url`: the address of the server of embedders, if different.
     pub embedder_url: Option<String>,
     /// `model.confirmed`: addresses of servers that an index may name as those of its embedder.
     pub confirmed: Vec<String>,
@@ -39,14 +39,14 @@ pub struct LanguageModel {
     pub key_file: Option<PathBuf>,
     /// `model.key_command`: a program and its arguments that print the key.
     pub key_command: Vec<String>,
-    /// `model.organization`: who is charged.
+    /// `model.organization`: the organization that is billed.
     pub organization: Option<String>,
     /// `model.headers`: further headers.
     pub headers: BTreeMap<String, String>,
-    /// `model.index`, `model.reason`, `model.answer`, `model.embedder`, `model.reranker`: what is set otherwise where a
-    /// model makes an index, finds passages, answers, makes vectors, or reranks.
+    /// `model.index`, `model.reason`, `model.answer`, `model.embedder`, `model.reranker`: different settings for a
+    /// model that makes an index, finds passages, answers, makes vectors, or reranks.
     pub roles: BTreeMap<ModelRole, Self>,
-    /// `model.form`: how the server is told which form a reply is to have.
+    /// `model.form`: how the server is told the form of a reply.
     pub form: Option<String>,
     /// `model.timeout_s`: seconds for a call.
     pub timeout_s: Option<u64>,
@@ -60,19 +60,19 @@ pub struct LanguageModel {
     pub temperature: Option<f32>,
     /// `model.reasoning_effort`: how much the model is to think, as its server says it.
     pub reasoning_effort: Option<String>,
-    /// `model.thinking_tokens`: tokens that it may think, beside those of a reply.
+    /// `model.thinking_tokens`: tokens for thinking, in addition to those of a reply.
     pub thinking_tokens: Option<u32>,
     /// `model.body`: further fields of each request.
     pub body: Map<String, Value>,
     /// `CAIRN_PROXY`, `model.proxy`: the proxy that requests go through.
     pub proxy: Option<String>,
-    /// `model.ca_file`: certificates that are trusted beside those of the system.
+    /// `model.ca_file`: certificates that are trusted in addition to those of the system.
     pub ca_file: Option<PathBuf>,
     /// `model.embedder.dimensions`: values of a vector.
     pub dimensions: Option<u32>,
-    /// `model.embedder.query_prefix`: what stands before a question.
+    /// `model.embedder.query_prefix`: the prefix of a question.
     pub query_prefix: Option<String>,
-    /// `model.embedder.passage_prefix`: what stands before what an index holds.
+    /// `model.embedder.passage_prefix`: the prefix of texts in an index.
     pub passage_prefix: Option<String>,
     /// `model.embedder.texts_max`: texts of a call for vectors at most.
     pub texts_max: Option<usize>,
@@ -80,7 +80,7 @@ pub struct LanguageModel {
     pub prices: Option<PathBuf>,
 }
 
-/// What a model is asked for.
+/// The role of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModelRole {
     /// To make an index.
@@ -128,8 +128,8 @@ impl LanguageModel {
         self.for_role(role).name
     }
 
-    /// Returns what is set for a role: what it says itself, and of the rest what is said of all. Where it names a
-    /// server or an address of its own, nothing that belongs to the other: no key, no headers, no organization.
+    /// Returns the settings for a role, with defaults from those for all. If it names its own server or address, it
+    /// gets nothing that belongs to the other: no key, no headers, no organization.
     #[must_use]
     pub fn for_role(&self, role: ModelRole) -> Self {
         let Some(own) = self.roles.get(&role).cloned() else { return self.clone() };
@@ -166,7 +166,7 @@ impl LanguageModel {
         }
     }
 
-    /// Returns it without a server, and without what belongs to one.
+    /// Returns it without a server, and without everything that belongs to one.
     #[must_use]
     pub fn without_place(&self) -> Self {
         Self { server: None, url: None, api_version: None, embedder_url: None, ..self.without_secrets() }
@@ -185,7 +185,7 @@ impl LanguageModel {
         }
     }
 
-    /// Returns what the environment says, and what the file says of the rest.
+    /// Returns the settings of the environment, with defaults from the file.
     pub(super) fn of(variable: &dyn Fn(&str) -> Option<OsString>, file: Self) -> Self {
         let text = |name| set(variable, name).map(|value| value.to_string_lossy().into_owned());
         let path = |name| set(variable, name).map(PathBuf::from);
@@ -222,7 +222,7 @@ fn joined(mut usual: BTreeMap<String, String>, own: BTreeMap<String, String>) ->
     usual
 }
 
-/// What the file may say: of all models, or of those for one role, which is named or has a table of its own.
+/// Keys of the file: for all models, or for one role, which has a name or its own table.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileModel {
@@ -261,7 +261,7 @@ pub(super) struct FileModel {
     prices: Option<PathBuf>,
 }
 
-/// What the file says of a role: the name of a model, or a table.
+/// The value of a role in the file: the name of a model, or a table.
 #[derive(Debug)]
 struct FileRole(Box<FileModel>);
 
@@ -290,7 +290,7 @@ impl<'de> Visitor<'de> for NameOrTable {
 }
 
 impl FileModel {
-    /// Returns whether a key stands in the file itself, for all models or for those of a role.
+    /// Returns whether the file itself contains a key, for all models or for a role.
     pub(super) fn has_key(&self) -> bool {
         self.key.is_some() || self.roles().any(|(_, FileRole(role))| role.has_key())
     }

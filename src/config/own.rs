@@ -17,10 +17,10 @@ pub(super) const NAME: &str = "cairn.toml";
 /// Bytes of a file with settings at most.
 pub(super) const SETTINGS_BYTES_MAX: u64 = 1 << 20;
 
-/// What a local model is named by, before its folder.
+/// The prefix of a local model's folder.
 const LOCAL_MODEL: &str = "onnx:";
 
-/// What the file may say.
+/// Keys of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -44,7 +44,7 @@ struct File {
     web_search: WebSearch,
 }
 
-/// What it may say of web searches.
+/// Keys about web searches.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WebSearch {
@@ -71,7 +71,7 @@ impl Listed {
     }
 }
 
-/// What it may say of reading documents.
+/// Keys about reading documents.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ingest {
@@ -94,7 +94,7 @@ impl Ingest {
     }
 }
 
-/// What it may say of the database.
+/// Keys about the database.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Neo4j {
@@ -110,7 +110,7 @@ struct Neo4j {
     password: Option<serde::de::IgnoredAny>,
 }
 
-/// Returns where the file is that is read where none is named: in the user's folder for settings, if there is one.
+/// Returns the path of the default file: in the user's configuration folder, if there is one.
 pub(super) fn usual(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(folder_of(variable, "XDG_CONFIG_HOME", ".config")?.join(NAME))
 }

@@ -18,7 +18,7 @@ pub struct Hit {
     pub source_id: String,
     /// The name of the document.
     pub name: String,
-    /// Where the document came from.
+    /// The source of the document.
     pub uri: String,
     /// The headings above the passage.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub struct NearEqual {
     pub passage: PassageId,
     /// The id that the source gives its document.
     pub source_id: String,
-    /// Where its document came from.
+    /// The source of its document.
     pub uri: String,
 }
 
@@ -126,7 +126,7 @@ pub struct Citation {
     pub document: String,
     /// The id that the source gives the document.
     pub source_id: String,
-    /// Where the document came from.
+    /// The source of the document.
     pub uri: String,
     /// The passage.
     pub passage: PassageId,
@@ -146,7 +146,7 @@ pub struct Citation {
     pub span: Span,
     /// The quoted text, word for word.
     pub quote: String,
-    /// What the sentence adds to those chosen before it; only comparable within the answer.
+    /// The gain of the sentence over those chosen before it; only comparable within the answer.
     pub score: f32,
 }
 
@@ -173,7 +173,7 @@ pub struct Guess {
 pub struct WrittenSentence {
     /// The sentence.
     pub text: String,
-    /// What it cites, as indices into the answer's citations.
+    /// Its citations, as indices into the answer's.
     pub citations: Vec<usize>,
     /// The web results that it cites, by their numbers in the ledger.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -183,7 +183,7 @@ pub struct WrittenSentence {
     pub is_supported: bool,
 }
 
-/// Who decides whether a sentence is supported by the passages that it cites.
+/// Who decides whether its citations support a sentence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CitationCheck {

@@ -5,8 +5,8 @@ use std::time::Duration;
 /// Doublings after which a wait no longer grows.
 const DOUBLINGS_MAX: u32 = 16;
 
-/// How long to wait before something is tried again: anything up to a bound that doubles, so that many who were refused
-/// together do not come back together.
+/// How long to wait before a retry: a random time up to a bound that doubles, so that callers refused together do not
+/// return together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// The longest wait before the second attempt; it doubles from there.

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct Calibration {
     /// The reranker whose scores these are.
     pub reranker: String,
-    /// What the score is multiplied by, above 0.
+    /// The factor of the score, above 0.
     pub slope: f64,
-    /// What is added to that.
+    /// The constant added to that.
     pub intercept: f64,
     /// Questions that it was fitted to.
     pub questions: u64,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::embedding::EmbeddingError;
 
-/// What a budget counts.
+/// The unit of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetKind {
@@ -37,7 +37,7 @@ pub enum ChatError {
     /// The address, a header or the key has a form that cannot be sent.
     #[error("{reason}")]
     Address {
-        /// What is wrong with it.
+        /// Its fault.
         reason: String,
     },
     /// The server rejects the key (401, 403).
@@ -45,7 +45,7 @@ pub enum ChatError {
     Key {
         /// The status.
         status: u16,
-        /// What the server said.
+        /// The server's message.
         said: String,
     },
     /// The server rejects the request (another 4xx, or 501): for example, there is no such model, or the request is too
@@ -54,7 +54,7 @@ pub enum ChatError {
     Request {
         /// The status.
         status: u16,
-        /// What the server said.
+        /// The server's message.
         said: String,
     },
     /// Too many requests (429).
@@ -62,7 +62,7 @@ pub enum ChatError {
     RateLimited {
         /// How long to wait, as the server says, in milliseconds.
         retry_after_ms: Option<u64>,
-        /// What the server said.
+        /// The server's message.
         said: String,
     },
     /// The server has a fault (5xx except 501).
@@ -72,7 +72,7 @@ pub enum ChatError {
         status: u16,
         /// How long to wait, as the server says, in milliseconds.
         retry_after_ms: Option<u64>,
-        /// What the server said.
+        /// The server's message.
         said: String,
     },
     /// No connection can be made.
@@ -102,19 +102,19 @@ pub enum ChatError {
     /// The reply is not that of a model, or does not have the requested form.
     #[error("the reply cannot be read: {reason}")]
     Malformed {
-        /// What is wrong with it.
+        /// Its fault.
         reason: String,
     },
     /// The reply does not hold usable vectors of the texts.
     #[error("its vectors cannot be used: {fault}")]
     Vectors {
-        /// What is wrong with them.
+        /// Their fault.
         fault: EmbeddingError,
     },
     /// The model declines the request.
     #[error("the model declines: {said}")]
     Refused {
-        /// What it said.
+        /// Its message.
         said: String,
     },
     /// The reply ends at the limit of tokens.
@@ -126,13 +126,13 @@ pub enum ChatError {
     /// The call does not fit into the budget.
     #[error("the budget allows {limit} {kind}; {spent} are spent or set aside, and this call may take {wanted} more")]
     Budget {
-        /// What is counted.
+        /// The unit.
         kind: BudgetKind,
-        /// What may be spent.
+        /// The budget.
         limit: String,
-        /// What is spent, including what calls in progress may take and what is reserved for vectors.
+        /// The amount spent, including the maximum of calls in progress and the reserve for vectors.
         spent: String,
-        /// What the call may take.
+        /// The maximum of the call.
         wanted: String,
     },
     /// The budget is in money, but the model has no price.
@@ -146,7 +146,7 @@ pub enum ChatError {
     Useless {
         /// Replies in a row.
         replies: u32,
-        /// What was wrong with the last reply, and its beginning.
+        /// The fault of the last reply, and its beginning.
         last: String,
     },
     /// The model failed repeatedly, and is not called for a while.
@@ -154,7 +154,7 @@ pub enum ChatError {
     CircuitOpen {
         /// Failures in a row.
         failures: u32,
-        /// Milliseconds until it is tried again.
+        /// Milliseconds until the next attempt.
         wait_ms: u64,
         /// The last failure.
         last: String,
@@ -164,7 +164,7 @@ pub enum ChatError {
     NotRecorded {
         /// The call, from 1, in the order in which they were made.
         number: u64,
-        /// What it was for.
+        /// Its purpose.
         purpose: String,
         /// Its key.
         key: String,
@@ -172,7 +172,7 @@ pub enum ChatError {
     /// A recording does not have a reranker's score of a text.
     #[error("the score of text {number} (`{beginning}`) is not in the recording")]
     ScoreNotRecorded {
-        /// The text, from 1, in the order in which they were asked for.
+        /// The text, from 1, in the order requested.
         number: u64,
         /// How it begins, in one line.
         beginning: String,
@@ -188,7 +188,7 @@ pub enum ChatError {
     /// A recording does not have the vector of a text.
     #[error("the vector of text {number} (`{beginning}`) is not in the recording")]
     VectorNotRecorded {
-        /// The text, from 1, in the order in which they were asked for.
+        /// The text, from 1, in the order requested.
         number: u64,
         /// How it begins, in one line.
         beginning: String,
@@ -196,7 +196,7 @@ pub enum ChatError {
     /// Kept replies, or a recording, cannot be read.
     #[error("cannot {action} replies: {reason}")]
     Store {
-        /// What was tried.
+        /// The action that failed.
         action: String,
         /// Why not.
         reason: String,
@@ -344,7 +344,7 @@ const fn is_of_gateway(status: u16) -> bool {
     matches!(status, 502 | 504 | 520..=527 | 598 | 599)
 }
 
-/// What a call read and wrote, in tokens.
+/// Tokens that a call read and wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the prompt.
@@ -385,7 +385,7 @@ pub struct Spent {
     pub lost: u64,
     /// The tokens of the calls that the server answered.
     pub usage: Usage,
-    /// What they cost; none if a price is unknown.
+    /// Their cost; none if a price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }

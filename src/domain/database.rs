@@ -9,7 +9,7 @@ pub enum DatabaseError {
     /// The address is invalid.
     #[error("it is not a server address: {reason}")]
     Address {
-        /// What is wrong with it.
+        /// Its fault.
         reason: String,
     },
     /// The server does not respond, or the connection was cut and could not be restored.
@@ -21,7 +21,7 @@ pub enum DatabaseError {
     /// The certificate of the server is not trusted.
     #[error("its certificate is not trusted: {reason}")]
     Certificate {
-        /// What is wrong with it.
+        /// Its fault.
         reason: String,
     },
     /// The server does not speak the requested protocol: encrypted, or unencrypted.
@@ -33,7 +33,7 @@ pub enum DatabaseError {
     /// The user or the password is wrong.
     #[error("it refuses the user or the password: {reason}")]
     Password {
-        /// What the server said.
+        /// The server's message.
         reason: String,
     },
     /// The server has no database of that name.
@@ -53,7 +53,7 @@ pub enum DatabaseError {
     /// Writing is not permitted.
     #[error("it does not accept writes: {reason}")]
     ReadOnly {
-        /// What the server said.
+        /// The server's message.
         reason: String,
     },
     /// The database holds something else.
@@ -88,7 +88,7 @@ pub enum DatabaseError {
     /// The index in the database has a newer format, or one that was changed.
     #[error("the index in the database has {found}; this program knows {known}")]
     Format {
-        /// What was found.
+        /// The value found.
         found: String,
         /// What this program supports.
         known: String,
@@ -96,7 +96,7 @@ pub enum DatabaseError {
     /// The index in the database has an earlier format, which is no longer read.
     #[error("the index in the database has {found}; this program reads {known}")]
     Earlier {
-        /// What was found.
+        /// The value found.
         found: String,
         /// What this program supports.
         known: String,
@@ -141,33 +141,33 @@ pub enum DatabaseError {
     /// The server has too little memory for the smallest batch.
     #[error("it has too little memory for a transaction: {reason}")]
     Memory {
-        /// What the server said.
+        /// The server's message.
         reason: String,
     },
     /// The contents of the database are not what was published.
     #[error("the index in the database is damaged: {reason}")]
     Damaged {
-        /// What is wrong with it.
+        /// Its fault.
         reason: String,
     },
     /// The server had an internal fault.
     #[error("it had an internal fault when asked to {action}: {code}: {message}")]
     Fault {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The server's code of the error.
         code: String,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
     /// The server refused a statement.
     #[error("it refused to {action}: {code}: {message}")]
     Statement {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The server's code of the error.
         code: String,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
 }

@@ -18,7 +18,7 @@ pub struct Document {
     pub source_id: String,
     /// Its title, if the source has one. It counts as a name of the document.
     pub title: Option<String>,
-    /// Where it came from, for people: a relative path, with `#id` for a record in a file.
+    /// Its source, for people: a relative path, with `#id` for a record in a file.
     pub uri: String,
     /// Its media type, such as `text/markdown`.
     pub media_type: String,
@@ -31,14 +31,14 @@ pub struct Document {
     pub metadata: Metadata,
 }
 
-/// A document that somebody removed from an index.
+/// A document removed from an index by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedDocument {
     /// Its identity.
     pub id: DocumentId,
     /// The id that the source gives it.
     pub source_id: String,
-    /// Where it came from, for people.
+    /// Its source, for people.
     pub uri: String,
 }
 

@@ -4,17 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Citation, EntityId, IndexVersion, Origin};
 
-/// What somebody said of two names.
+/// A merge or split of two names by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NameVerdict {
-    /// They are names of one thing.
+    /// They stand for one entity.
     Same,
-    /// They are names of different things.
+    /// They stand for different entities.
     Apart,
 }
 
-/// Two names, and what somebody said of them: it comes before what rules say.
+/// Two names, and their merge or split by hand, which overrides rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NamePair {
     /// The first of the two: folded words joined by one space.
@@ -28,20 +28,20 @@ pub struct NamePair {
 /// Which entities are listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntityOptions {
-    /// Those with a name that has this text in it; all where there is none.
+    /// Those with this text in one of their names; by default, all.
     pub text: Option<String>,
     /// Those of this type.
     pub of_type: Option<String>,
 }
 
-/// What kind of thing an entity is.
+/// The type of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EntityType {
     /// The word for it: person, place, organization, work or event by rule, any by a model.
     pub name: String,
     /// What found it: a rule or a model.
     pub origin: Origin,
-    /// The sentence that says so; none where the name or a model does.
+    /// The sentence with the cue; none if the name or a model gives the type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Citation>,
 }
@@ -70,13 +70,13 @@ pub struct EntityList {
     pub version: IndexVersion,
     /// Names in it.
     pub names: u64,
-    /// Names that stand for what another name stands for, in all documents or in one.
+    /// Names merged into another, in all documents or in one.
     pub merged: u64,
     /// The entities.
     pub entities: Vec<ListedEntity>,
 }
 
-/// A name that stands for what another stands for.
+/// A name merged into another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameMerge {
     /// The name, as documents write it.
@@ -87,7 +87,7 @@ pub struct NameMerge {
     pub with: String,
     /// Why, in a word.
     pub reason: String,
-    /// The document in which it does, by the id that its source gives it; none where it does so in all.
+    /// The document in which it does, by the id of its source; none if it does in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
 }
@@ -99,7 +99,7 @@ pub struct NameMerges {
     pub version: IndexVersion,
     /// Those that hold in every document, and then those that hold in one.
     pub merges: Vec<NameMerge>,
-    /// What was asked for, applied or waiting for the next run.
+    /// Merges and splits by hand, applied or waiting for the next run.
     pub asked: Vec<NamePair>,
 }
 
@@ -120,17 +120,17 @@ pub struct RelatedEntity {
 /// All that an index has of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EntityShown {
-    /// What a list has of it.
+    /// Its entry in a list.
     #[serde(flatten)]
     pub listed: ListedEntity,
-    /// Its type and what says so.
+    /// Its type and the cue for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_type: Option<EntityType>,
     /// Why its other names are names of it, in every document or in one.
     pub merges: Vec<NameMerge>,
     /// Sentences that mention it, one a passage, the first.
     pub mentions: Vec<Citation>,
-    /// What it is related to, the strongest first.
+    /// Its relations, the strongest first.
     pub relations: Vec<RelatedEntity>,
     /// Titles of the topics that it belongs to, the largest first.
     pub topics: Vec<String>,
@@ -141,17 +141,17 @@ pub struct EntityShown {
 pub struct EntitiesShown {
     /// The version of the index.
     pub version: IndexVersion,
-    /// The entities: several where documents mean different things by the name.
+    /// The entities: several if documents mean different ones by the name.
     pub entities: Vec<EntityShown>,
 }
 
-/// What was asked for of two names.
+/// The result of a merge or split by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamesAsked {
-    /// What is kept now.
+    /// The current merge or split.
     #[serde(flatten)]
     pub pair: NamePair,
-    /// What was kept of them before.
+    /// The earlier one of the same names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<NameVerdict>,
 }

@@ -24,7 +24,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the origin of what these found; nothing where neither did.
+    /// Returns the origin of something that these found; none if neither did.
     #[must_use]
     pub const fn of(by_rule: bool, by_model: bool) -> Option<Self> {
         match (by_rule, by_model) {
@@ -58,14 +58,14 @@ impl Origin {
     }
 }
 
-/// What a language model found in a passage. All of it stands there: see [`Extraction::is_of`].
+/// A language model's extraction from a passage. All of it occurs there: see [`Extraction::is_of`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extraction {
     /// The entities, each name once.
     pub entities: Vec<ExtractedEntity>,
     /// The relations, each pair of entities once.
     pub relations: Vec<ExtractedRelation>,
-    /// What the model named and the passage does not have.
+    /// Findings that are not in the passage.
     #[serde(default)]
     pub dropped: Dropped,
 }
@@ -75,13 +75,13 @@ pub struct Extraction {
 pub struct ExtractedEntity {
     /// Its name, as words folded and joined by one space.
     pub name: String,
-    /// Its type, if it has one of those that were asked for.
+    /// Its type, if it has one of those requested.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// What the passage says of it, in the model's words; may be empty.
+    /// Its description in the passage, in the model's words; may be empty.
     #[serde(default)]
     pub description: String,
-    /// Where the passage's text has the name, in order; at least once.
+    /// The spans of the name in the passage's text, in order; at least one.
     pub spans: Vec<Span>,
 }
 
@@ -104,7 +104,7 @@ pub struct ExtractedRelation {
 pub struct Dropped {
     /// Entities whose name does not occur in the passage, or that are too many.
     pub entities: u32,
-    /// Relations of entities that are not there, or of which the passage says nothing, or that are too many.
+    /// Relations of missing entities, without support in the passage, or beyond the limit.
     pub relations: u32,
 }
 
@@ -117,8 +117,8 @@ impl Dropped {
 }
 
 impl Extraction {
-    /// Returns whether all of it can be what was found in a passage with this text: within the limits, every span
-    /// inside the text, every end of a relation an entity of the list.
+    /// Returns whether it is a valid extraction from a passage with this text: within the limits, every span inside the
+    /// text, every end of a relation an entity of the list.
     #[must_use]
     pub fn is_of(&self, text: &str) -> bool {
         let is_within = |span: &Span| span.start < span.end && text.get(span.range()).is_some();

@@ -135,7 +135,7 @@ id!(
     "summary"
 );
 id!(
-    /// Identity of what a report is about: that of the community, of the summary entity or of the entity.
+    /// Identity of the subject of a report: the community, the summary entity or the entity.
     SubjectId,
     "subject"
 );

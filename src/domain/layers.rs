@@ -61,7 +61,7 @@ impl FromStr for LayersMode {
     }
 }
 
-/// By what the hierarchy is entered.
+/// How the hierarchy is entered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayersEntry {
@@ -101,7 +101,7 @@ impl FromStr for LayersEntry {
     }
 }
 
-/// What a question asks for.
+/// The scope of a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionScope {
@@ -123,7 +123,7 @@ pub struct FoundEntity {
     pub layer: u32,
     /// How near it is to the question, on a scale of this search.
     pub score: f32,
-    /// What a language model says that it stands for, if it is a summary entity.
+    /// A language model's summary of it, if it is a summary entity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summary: Vec<WrittenFinding>,
     /// The sentence about it that is nearest to the question.
@@ -143,7 +143,7 @@ impl FoundEntity {
 pub struct FoundCommunity {
     /// Its id.
     pub id: CommunityId,
-    /// What it is called, as a list of topics has it.
+    /// Its title, as in a list of topics.
     pub title: String,
     /// Its level, from 0 for those that are part of no other.
     pub level: u32,
@@ -154,20 +154,19 @@ pub struct FoundCommunity {
     /// Its key entities: the members that are nearest to the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// What a model says of it in a report; nothing where a filter leaves out documents.
+    /// The summary of a model's report; none if a filter leaves out documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// What there is to know by that report, each with the sentences that say so.
+    /// The findings of that report, each with the sentences that support it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub report: Vec<WrittenFinding>,
-    /// Without a report, sentences that say what it is about; behind them what is nearest to the question of each key
-    /// entity.
+    /// Without a report, sentences about it; then for each key entity, the sentence nearest to the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Citation>,
 }
 
 impl FoundCommunity {
-    /// Returns the sentences behind all that is said of it.
+    /// Returns all sentences behind its texts.
     pub fn citations(&self) -> impl Iterator<Item = &Citation> {
         self.report.iter().flat_map(|it| &it.citations).chain(&self.findings)
     }
@@ -198,7 +197,7 @@ pub struct FoundRelation {
     pub sentence: Option<Citation>,
 }
 
-/// What one level takes of the context, in whole rows.
+/// The share of one level in the context, in whole rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextShare {
     /// The level: `local`, `global`, `bridge` or `passages`.
@@ -238,14 +237,14 @@ impl fmt::Display for ContextLevel {
     }
 }
 
-/// What `layers` found beside passages, as much as its budget has room for.
+/// The findings of `layers` besides passages, as much as fits in its budget.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayersFound {
     /// Which levels were gathered.
     pub mode: LayersMode,
-    /// By what the hierarchy was entered.
+    /// How the hierarchy was entered.
     pub entry: LayersEntry,
-    /// What the question asks for, as a rule reads it.
+    /// The scope of the question, by rule.
     pub scope: QuestionScope,
     /// The entities and summary entities, the nearest first.
     pub entities: Vec<FoundEntity>,
@@ -255,7 +254,7 @@ pub struct LayersFound {
     pub bridges: Vec<FoundBridge>,
     /// The relations among all entities on bridges, those that have most to do with the question first.
     pub relations: Vec<FoundRelation>,
-    /// What each level takes of the context.
+    /// The share of each level in the context.
     pub context: Vec<ContextShare>,
 }
 

@@ -21,7 +21,7 @@ pub struct EntryVertex {
     pub matched: Option<String>,
 }
 
-/// What a step follows.
+/// The kind of edge that a step follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -37,11 +37,11 @@ pub enum StepKind {
 /// One step from a passage to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Where it starts.
+    /// Its source.
     pub from: PassageId,
-    /// Where it ends.
+    /// Its target.
     pub to: PassageId,
-    /// What the step follows.
+    /// The kind of edge that the step follows.
     pub kind: StepKind,
     /// The question that the step answers: the edge's, or `What is e?` for an entity.
     pub question: String,
@@ -88,7 +88,7 @@ pub struct Judgement {
     pub verdict: Verdict,
 }
 
-/// What a language model did in one round of a traversal.
+/// A language model's work in one round of a traversal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundReasoning {
     /// How often it was called.
@@ -111,7 +111,7 @@ pub struct HopRound {
     pub judged: u32,
     /// Steps that were taken.
     pub steps: Vec<Step>,
-    /// What a language model did, if one was to reason.
+    /// A language model's work, if one was to reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<RoundReasoning>,
 }
@@ -145,7 +145,7 @@ pub struct Pick {
 pub enum AnsweredBy {
     /// A language model, from passages that were found for the part.
     Model,
-    /// A rule: what the best passages for the part lead to.
+    /// A rule: from the best passages for the part.
     Rule,
 }
 
@@ -154,7 +154,7 @@ pub enum AnsweredBy {
 pub struct SubAnswer {
     /// The answer: a name, a date.
     pub text: String,
-    /// Who gave it.
+    /// Its author.
     pub by: AnsweredBy,
     /// The passage that contains it.
     pub passage: PassageId,
@@ -165,7 +165,7 @@ pub struct SubAnswer {
 pub struct SubQuestionTrace {
     /// The part; `#1` stands for the answer to the first.
     pub text: String,
-    /// What was searched for: the part with answers filled in; empty if an answer was missing.
+    /// The queries: the part with answers filled in; empty if an answer was missing.
     pub asked: Vec<String>,
     /// Its answers, the most likely first, if a later part needs one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -216,7 +216,7 @@ pub struct SkillCalls {
     pub last: Option<String>,
 }
 
-/// What a language model did during a search.
+/// A language model's work during a search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelWork {
     /// The model.
@@ -229,7 +229,7 @@ pub struct ModelWork {
     pub spent: Spent,
 }
 
-/// What a reranker behind a server was asked during a search.
+/// The calls to a reranker behind a server during a search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RerankWork {
     /// The reranker.
@@ -274,25 +274,25 @@ pub struct Ledger {
     /// How a strategy with rounds of its own proceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
-    /// What the levels of the hierarchy say, if the strategy reads them.
+    /// The findings on the levels of the hierarchy, if the strategy reads them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layers: Option<Box<LayersFound>>,
-    /// What a language model picked, if it was asked to.
+    /// A language model's picks, if it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pick: Option<Pick>,
     /// Everything that a language model did, if one was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<ModelWork>,
-    /// What a reranker behind a server was asked, if one was.
+    /// The calls to a reranker behind a server, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranking: Option<RerankWork>,
-    /// Who was asked to search the web, and how often, if anyone was.
+    /// The web search server and the number of searches, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_work: Option<WebWork>,
-    /// What a web search returned, if one was made.
+    /// The results of web searches, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub web: Vec<WebResult>,
-    /// What the reader should know: a limit that was reached, a part that was left out.
+    /// Notes for the reader: a limit that was reached, a part that was left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

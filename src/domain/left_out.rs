@@ -19,7 +19,7 @@ pub struct LeftOut {
 }
 
 impl Skip {
-    /// Returns how many files it stands for: `12 files .png` are counted, not named.
+    /// Returns how many files it represents: `12 files .png` are counted, not named.
     #[must_use]
     pub fn count(&self) -> u64 {
         files(&self.source)
@@ -40,7 +40,7 @@ fn files(source: &str) -> u64 {
     number.parse().ok().filter(|_| is_counted).unwrap_or(1)
 }
 
-/// Groups what was left out by its reason, the largest group first.
+/// Groups sources that were left out by reason, the largest group first.
 #[must_use]
 pub fn left_out(skips: &[Skip]) -> Vec<LeftOut> {
     let mut groups: Vec<(String, LeftOut)> = Vec::new();
@@ -66,7 +66,7 @@ pub fn left_out(skips: &[Skip]) -> Vec<LeftOut> {
     groups
 }
 
-/// Returns a reason without what differs from source to source.
+/// Returns a reason without the parts that differ from source to source.
 fn kind(reason: &str) -> String {
     let mut kind = String::with_capacity(reason.len());
     let (mut is_quoted, mut is_number) = (false, false);

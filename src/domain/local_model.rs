@@ -12,7 +12,7 @@ pub enum RuntimeError {
     /// Only the index names the folder of the model, and the library is in none of the usual places.
     #[error("it is in none of the usual places, and Cairn does not look beside a model that only an index names")]
     NotInSystem,
-    /// There is nothing at the path that was given.
+    /// There is nothing at the given path.
     #[error("there is no file `{}`", path.display())]
     Missing {
         /// The path.
@@ -23,7 +23,7 @@ pub enum RuntimeError {
     NotALibrary {
         /// The file.
         path: PathBuf,
-        /// What the loader said.
+        /// The loader's message.
         reason: String,
     },
     /// The library is too old.
@@ -39,7 +39,7 @@ pub enum RuntimeError {
     /// The library does not start.
     #[error("it does not start: {reason}")]
     Start {
-        /// What it said.
+        /// Its message.
         reason: String,
     },
 }
@@ -80,7 +80,7 @@ pub enum ModelError {
     /// The output of the model is not as expected.
     #[error("its output cannot be used: {reason}")]
     Output {
-        /// What is wrong with it.
+        /// Its fault.
         reason: String,
     },
 }

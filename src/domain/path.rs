@@ -28,7 +28,7 @@ pub enum PathEnd {
 }
 
 impl PathEnd {
-    /// Returns the error of a path that ends where it begins.
+    /// Returns the error for equal ends.
     pub(crate) fn same(&self) -> Error {
         Error::Option {
             option: "other end of a path",
@@ -112,7 +112,7 @@ impl PathsBy {
         self.has_names() || self.has_relations()
     }
 
-    /// Checks that a database that walks the graph itself can be asked for such paths.
+    /// Checks that a database that walks the graph itself supports such paths.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ pub struct PathOptions {
     /// Which edges the paths may follow.
     pub by: PathsBy,
     /// The largest number of documents that may mention an entity on a path, because a name that occurs everywhere
-    /// means little. There is no bound without a number; the ends are not bounded.
+    /// means little. No limit by default; the ends are not limited.
     pub documents_max: Option<u32>,
 }
 
@@ -279,7 +279,7 @@ pub enum PathStep {
     },
     /// A relation between two entities, which has no direction.
     RelatesTo {
-        /// The sentence that says so; none where that is not known.
+        /// The sentence that states it; none if unknown.
         #[serde(skip_serializing_if = "Option::is_none")]
         sentence: Option<PathSentence>,
     },
@@ -288,7 +288,7 @@ pub enum PathStep {
 /// A sentence that says that two entities have to do with each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PathSentence {
-    /// The sentence, as it stands in its document.
+    /// The sentence, word for word.
     pub quote: String,
     /// The passage that has it.
     pub passage: PassageId,
@@ -318,9 +318,9 @@ pub struct GraphPath {
 /// The shortest paths between two nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathsFound {
-    /// Where they begin.
+    /// Their start.
     pub from: PathNode,
-    /// Where they end.
+    /// Their end.
     pub to: PathNode,
     /// The version of the index that was read.
     pub version: IndexVersion,

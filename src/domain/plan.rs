@@ -14,7 +14,7 @@ pub enum Route {
     Straightforward,
     /// One look-up answers it.
     Single,
-    /// It asks for several things, none of which depends on another.
+    /// It asks for several facts that do not depend on each other.
     Compound,
     /// Later look-ups depend on what earlier ones find.
     Complex,
@@ -44,7 +44,7 @@ pub enum PlanEnd {
     /// The question took no further round.
     #[default]
     Finished,
-    /// What was found was judged to be enough.
+    /// The results were judged sufficient.
     Sufficient,
     /// There was no question left that had not been asked.
     NoNewQuestion,
@@ -73,14 +73,14 @@ impl fmt::Display for PlanEnd {
     }
 }
 
-/// What was noted of some passages on the way to an answer.
+/// A note on passages, made during the search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanNote {
-    /// What it is about: a sub-question, or an entity.
+    /// Its subject: a sub-question, or an entity.
     pub about: String,
-    /// What the passages say of it.
+    /// Its text.
     pub text: String,
-    /// Who noted it.
+    /// Its author.
     pub by: AnsweredBy,
     /// The passages that say it.
     pub passages: Vec<PassageId>,
@@ -94,18 +94,18 @@ pub struct Plan {
     /// How the question was taken, if the strategy distinguishes that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
-    /// Who decided that.
+    /// Who decided the route.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routed_by: Option<AnsweredBy>,
     /// Rounds of looking up, reading and deciding.
     pub rounds: u32,
-    /// What the language model found missing, round by round.
+    /// Missing knowledge according to the language model, round by round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// What was noted.
+    /// The notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<PlanNote>,
-    /// Passages that were judged relevant to the question or to a part of it; empty if nobody judged.
+    /// Passages judged relevant to the question or to a part of it; empty without a judge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relevant: Vec<PassageId>,
     /// Why it ended.

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What ends a page in the text of a document: a part of it can thus be told its page by the part before.
+/// The mark at the end of a page in the text of a document, by which the page of a part follows from the part before.
 pub const PAGE_END: char = '\x0c';
 
-/// A place in the text where the numbers of a file are known.
+/// A position in the text with a known line or page in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, u32)", into = "(u32, u32)")]
 pub struct PositionMark {
@@ -36,12 +36,12 @@ pub enum Positions {
     None,
     /// By line: the number of the last mark, and one more for each line that ended since.
     Lines(Vec<PositionMark>),
-    /// By page, slide or sheet: the number of the last mark. A [`PAGE_END`] stands between two pages.
+    /// By page, slide or sheet: the number of the last mark. A [`PAGE_END`] separates two pages.
     Pages(Vec<PositionMark>),
 }
 
 impl Positions {
-    /// Returns the lines of a text that stands in its file as it is.
+    /// Returns the lines of a text that is unchanged from its file.
     #[must_use]
     pub fn of_lines() -> Self {
         Self::Lines(vec![PositionMark { offset: 0, number: 1 }])
@@ -98,7 +98,7 @@ fn last_before(marks: &[PositionMark], offset: u32) -> Option<PositionMark> {
 pub struct Lines<'a> {
     positions: &'a Positions,
     text: &'a str,
-    /// The last byte that was asked for and its line.
+    /// The last byte looked up, and its line.
     last: Option<PositionMark>,
     /// The column of that byte.
     column: u32,
@@ -125,17 +125,17 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Returns the page of a part that stands behind `before`, which begins on `page`.
+/// Returns the page of a part after `before`, which begins on `page`.
 pub(super) fn page_behind(page: u32, before: &str) -> u32 {
     page.saturating_add(before.matches(PAGE_END).count() as u32)
 }
 
-/// Returns the line of a part that stands behind `before`, which begins on `line`.
+/// Returns the line of a part after `before`, which begins on `line`.
 pub(super) fn line_behind(line: u32, before: &str) -> u32 {
     line.saturating_add(before.bytes().filter(|byte| *byte == b'\n').count() as u32)
 }
 
-/// Returns the column of a part that stands behind `before`, which begins in `column`.
+/// Returns the column of a part after `before`, which begins in `column`.
 pub(super) fn column_behind(column: u32, before: &str) -> u32 {
     match before.rsplit_once('\n') {
         Some((_, line)) => 1 + line.chars().count() as u32,

@@ -44,7 +44,7 @@ impl QuestionOrigin {
         Self::ALL.into_iter().find(|origin| origin.name() == name)
     }
 
-    /// Returns the number that stands for it in files.
+    /// Returns its number in files.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Characters that a secret has at least to be looked for: shorter ones stand in ordinary text by chance.
+/// Minimum characters of a secret to be redacted: shorter ones occur in ordinary text by chance.
 const SECRET_CHARS_MIN: usize = 8;
-/// What stands in for a secret.
+/// The replacement for a secret.
 const MARK: &str = "[secret]";
 
 /// A text that is never shown.
@@ -54,8 +54,8 @@ impl Redactor {
         RedactedPieces { redactor: self.clone(), held: String::new() }
     }
 
-    /// Returns the text without the secrets, up to where one may begin that has not come to its end, and the length of
-    /// what was looked through. Where several begin at one place, the longest counts, in pieces as in a whole.
+    /// Returns the text without the secrets, up to where an incomplete one may begin, and the length of the text
+    /// processed. If several begin at one position, the longest counts, in pieces as in a whole.
     fn scanned(&self, text: &str, extent: Extent) -> (String, usize) {
         let mut redacted = String::with_capacity(text.len());
         let mut at = 0;
@@ -96,7 +96,7 @@ pub(crate) struct RedactedPieces {
 }
 
 impl RedactedPieces {
-    /// Takes the next piece, and returns what may be told now, which may be nothing.
+    /// Takes the next piece, and returns the text that may be passed on now, possibly none.
     pub(crate) fn take(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
         let (told, length) = self.redactor.scanned(&self.held, Extent::Begin);
@@ -104,20 +104,20 @@ impl RedactedPieces {
         told
     }
 
-    /// Returns what was held back, now that no more comes.
+    /// Returns the text held back, at the end.
     pub(crate) fn end(&mut self) -> String {
         self.redactor.redacted(std::mem::take(&mut self.held))
     }
 }
 
-/// How much of a text is there.
+/// How much of a text has arrived.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Whole,
     Begin,
 }
 
-/// What a text begins with.
+/// The beginning of a text.
 enum Found {
     /// The secret, in so many bytes.
     Whole(usize),
@@ -152,8 +152,8 @@ fn in_json(text: &str, secret: &[char]) -> Found {
     Found::Whole(text.len() - rest.len())
 }
 
-/// Returns the character that a string of JSON begins with, none for an escape that is none, and its length; nothing
-/// where the text ends before that is known.
+/// Returns the first character of a JSON string, none for an invalid escape, and its length; none if the text is
+/// incomplete.
 fn json_char(text: &str) -> Option<(Option<char>, usize)> {
     let mut chars = text.chars();
     let first = chars.next()?;

@@ -10,18 +10,18 @@ pub const FINDINGS_MAX: usize = 6;
 pub const RATING_MAX: u8 = 10;
 /// Aspects of a summary at most.
 pub const ASPECTS_MAX: usize = 4;
-/// Bytes of a text of a report, and sentences of a finding, at most: more than a model is let write.
+/// Maximum bytes of a text of a report, and sentences of a finding: more than a model may write.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 const CITED_MAX: usize = 1_024;
 
-/// What a language model says of a topic.
+/// A language model's report about a topic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopicReport {
-    /// What the topic is, in a few words.
+    /// The title, in a few words.
     pub title: String,
-    /// What is said of it, in one to three sentences.
+    /// The summary, in one to three sentences.
     pub summary: String,
-    /// What there is to know, the most important first.
+    /// The findings, the most important first.
     pub findings: Vec<ReportFinding>,
     /// How much it matters, from 0 to [`RATING_MAX`].
     pub rating: u8,
@@ -30,42 +30,42 @@ pub struct TopicReport {
 /// A finding of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportFinding {
-    /// What it says, in the model's words.
+    /// Its text, in the model's words.
     pub text: String,
     /// The sentences that say so: each by its passage, and its place there.
     pub sentences: Vec<(PassageId, u32)>,
 }
 
-/// What a language model says that the members of a summary entity have in common: the summary entities that `HiRAG`
-/// makes of one cluster.
+/// A language model's summaries of what the members of a summary entity have in common: `HiRAG`'s summary entities of
+/// one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterSummary {
     /// What joins them, the most important first.
     pub aspects: Vec<Aspect>,
 }
 
-/// What the members of a summary entity have in common under one aspect.
+/// One aspect that the members of a summary entity have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aspect {
-    /// What it is called, in a few words.
+    /// Its name, in a few words.
     pub name: String,
-    /// Its type, if it is one of those that were asked for.
+    /// Its type, if it is one of those requested.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// What is said of it, in the model's words.
+    /// Its description, in the model's words.
     pub description: String,
     /// The sentences that say so: each by its passage, and its place there.
     pub sentences: Vec<(PassageId, u32)>,
 }
 
-/// What a language model says of an entity, combined from what it said of it passage by passage.
+/// A language model's description of an entity, merged from its descriptions in passages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityDescription {
-    /// What is said.
+    /// The text.
     pub description: String,
 }
 
-/// What a language model wrote about an element of the hierarchy.
+/// A language model's text about an element of the hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum WrittenText {
@@ -121,7 +121,7 @@ impl TopicReport {
 /// Which topics are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicOptions {
-    /// What they are about: those that an entity named in it belongs to, and those above them; all where there is none.
+    /// Their subject: topics of the entities named in it, and those above them; by default, all.
     pub about: Option<String>,
 }
 
@@ -133,7 +133,7 @@ pub struct Topic {
     /// The topic that it is a part of, by its place in the list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
-    /// What it is called: by the model that wrote a report about it, or else by the names of its most central entities.
+    /// Its title: that of a model's report, or else the names of its most central entities.
     pub title: String,
     /// How much is written about it, from 0 to 10: `log2(1 + passages)`.
     pub rating: f32,
@@ -141,10 +141,10 @@ pub struct Topic {
     pub entities: u64,
     /// Passages that mention one of them.
     pub passages: u64,
-    /// Sentences that mention the most of what is central in it: each says what those before it do not.
+    /// Sentences that together mention as many of its central entities as possible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Citation>,
-    /// What a language model says of it, if one wrote a report.
+    /// A language model's report about it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<WrittenTopic>,
 }
@@ -152,20 +152,20 @@ pub struct Topic {
 /// A report about a topic, as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WrittenTopic {
-    /// What the topic is, in a few words.
+    /// The title, in a few words.
     pub title: String,
-    /// What is said of it.
+    /// The summary.
     pub summary: String,
     /// How much it matters, from 0 to 10.
     pub rating: f32,
-    /// What there is to know, the most important first.
+    /// The findings, the most important first.
     pub findings: Vec<WrittenFinding>,
 }
 
 /// A finding of a report, as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WrittenFinding {
-    /// What it says, in the model's words.
+    /// Its text, in the model's words.
     pub text: String,
     /// The sentences that say so.
     pub citations: Vec<Citation>,
@@ -182,7 +182,7 @@ pub struct SummaryLayer {
     pub sparsity: f64,
 }
 
-/// How much of a hierarchy a language model found, alone or beside rules.
+/// How much of a hierarchy a language model found, alone or together with rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundByModel {
     /// Entities.
@@ -198,7 +198,7 @@ pub struct Topics {
     pub version: IndexVersion,
     /// Entities that are related to another.
     pub entities: u64,
-    /// Pairs of them that share a sentence, of which one is what a document is about that mentions the other, or that a
+    /// Pairs of them that share a sentence, where one is the subject of a document that mentions the other, or that a
     /// language model found.
     pub relations: u64,
     /// How many of these a language model found, if one was asked.

@@ -45,7 +45,7 @@ pub struct Counts {
     pub without_vectors: u64,
 }
 
-/// How much there is over the entities of a version.
+/// The counts of the hierarchy of a version.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HierarchyCounts {
     /// Relations between two entities.
@@ -65,7 +65,7 @@ pub struct HierarchyCounts {
     /// Versions since communities and layers were found.
     #[serde(default, skip_serializing_if = "is_none")]
     pub versions: u64,
-    /// Entities that came or went since.
+    /// Entities added or removed since.
     #[serde(default, skip_serializing_if = "is_none")]
     pub changed: u64,
 }
@@ -78,7 +78,7 @@ const fn is_none(count: &u64) -> bool {
 /// A source, or a part of one, that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skip {
-    /// What was left out: a relative path, with `:line` for a line of a file.
+    /// The source that was left out: a relative path, with `:line` for a line of a file.
     pub source: String,
     /// Why, for people.
     pub reason: String,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What searching the web for one question came to.
+/// The web searches for one question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebWork {
     /// The server that was asked.
@@ -18,12 +18,12 @@ pub struct WebWork {
 pub struct WebResult {
     /// Its number, from 1: `[w1]`.
     pub number: u32,
-    /// What was searched for.
+    /// The query.
     pub asked: String,
     /// The title of the page, as the search engine gives it.
     pub title: String,
     /// The address of the page, with `http` or `https`.
     pub address: String,
-    /// What the search engine quotes of the page; it may be empty.
+    /// The search engine's excerpt of the page; it may be empty.
     pub snippet: String,
 }

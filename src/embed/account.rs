@@ -15,19 +15,19 @@ const TOKENS_PER_TEXT: u64 = 4;
 /// Tokens of a call at most, as they are estimated; a text that has more goes alone.
 pub(super) const TOKENS_MAX: u64 = 16_384;
 
-/// What the calls of an embedder come to.
+/// The cost of an embedder's calls.
 #[derive(Debug)]
 pub struct Account {
     model: String,
     meter: Arc<Meter>,
     spent: Mutex<Spent>,
-    /// What the model is still to be asked before anything else.
+    /// The calls that the model needs first.
     opening: &'static [&'static str],
     /// Texts of a call at most.
     texts_max: usize,
 }
 
-/// Who makes a call, and so who pays for it.
+/// The purpose of a call, which decides who pays for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Payer {
     /// A run that fills an index.
@@ -57,14 +57,14 @@ impl Account {
         &self.model
     }
 
-    /// Returns whether anything limits what may be spent.
+    /// Returns whether there is a limit on spending.
     #[must_use]
     pub fn has_budget(&self) -> bool {
         self.meter.budget().is_limit()
     }
 
-    /// Returns about what the vectors of texts would come to, in one request for all of them: equal texts are sent
-    /// once, those without words not at all.
+    /// Estimates the cost of the vectors of texts, requested together: equal texts are sent once, texts without words
+    /// not at all.
     #[must_use]
     pub fn expected(&self, texts: &[&str]) -> Spent {
         let mut seen = FxHashSet::default();
@@ -75,20 +75,20 @@ impl Account {
         Spent { calls, usage, cost: self.meter.cost(&self.model, usage), ..Spent::default() }
     }
 
-    /// Returns about what opening the embedder would come to, where that is still to be done.
+    /// Estimates the cost of opening the embedder, if it is not open yet.
     #[must_use]
     pub fn expected_opening(&self) -> Spent {
         self.expected(self.opening)
     }
 
-    /// Keeps part of the budget for calls that are to come to about `expected`, until the value is dropped.
+    /// Reserves a part of the budget for calls expected to cost about `expected`, until the value is dropped.
     #[must_use]
     pub fn set_aside(&self, expected: &Spent) -> SetAside {
         self.meter.set_aside(&self.model, expected.calls, expected.usage)
     }
 
-    /// Returns what opening the embedder and [`embed_partly`](super::Embedder::embed_partly) came to since this was
-    /// last asked. What was embedded for a question is not in it.
+    /// Returns the cost of opening the embedder and of [`embed_partly`](super::Embedder::embed_partly) since the last
+    /// call of this function, without vectors of questions.
     #[must_use]
     pub fn take_spent(&self) -> Spent {
         std::mem::take(&mut *self.spent())
@@ -112,7 +112,7 @@ impl Account {
         self.meter.reserve(&self.model, self.meter.most(&self.model, measured, added, 0)).await
     }
 
-    /// Counts what a call came to, and returns it.
+    /// Counts the cost of a call, and returns it.
     pub(super) fn settle(&self, reserved: Reserved, usage: Usage, payer: Payer) -> Spent {
         let spent = Spent { calls: 1, usage, cost: reserved.settle(usage), ..Spent::default() };
         self.count(&spent, payer);
@@ -125,7 +125,7 @@ impl Account {
         self.count(&Spent::on(fault), payer);
     }
 
-    /// Counts what a call came to for who pays for it, and against no budget.
+    /// Counts the cost of a call by purpose, and against no budget.
     pub(super) fn count(&self, spent: &Spent, payer: Payer) {
         if payer == Payer::Run {
             self.spent().add(spent);

@@ -7,19 +7,19 @@ use super::{NoEmbedder, StaticTable};
 use crate::error::Error;
 use crate::llm::Preset;
 
-/// What stands before the folder of a model.
+/// The prefix of the folder of a model.
 const ONNX: &str = "onnx:";
-/// What stands before the name of a model that can be downloaded.
+/// The prefix of the name of a model to download.
 #[cfg(feature = "hub")]
 const HUB: &str = "hub:";
-/// What stands before a model of the server that is set.
+/// The prefix of a model of the configured server.
 const SERVER: &str = "server";
 #[cfg(feature = "hub")]
 const THERE_ARE: &str = "there are builtin, none, onnx:DIR, hub:NAME, and SERVER:MODEL";
 #[cfg(not(feature = "hub"))]
 const THERE_ARE: &str = "there are builtin, none, onnx:DIR, and SERVER:MODEL";
 
-/// An embedder as it is asked for.
+/// A requested embedder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmbedderChoice {
@@ -29,12 +29,12 @@ pub enum EmbedderChoice {
     Without,
     /// The model in a folder: `onnx:DIR`.
     Onnx(PathBuf),
-    /// A model that is downloaded where it is not at hand: `hub:NAME`.
+    /// A model that is downloaded if missing: `hub:NAME`.
     #[cfg(feature = "hub")]
     Hub(String),
     /// A model behind a server: `openai:MODEL` and the like, or `server:MODEL` for the server that is set.
     Server {
-        /// The server, where it is known by its name.
+        /// The server, if known by name.
         preset: Option<Preset>,
         /// The model, as the server names it.
         model: String,

@@ -15,7 +15,7 @@ pub const TITLE_SHARE: f32 = 0.4;
 /// A passage's or sentence's text with the title of its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Titled<'a> {
-    /// The title, where there is one.
+    /// The title, if there is one.
     pub title: Option<&'a str>,
     /// The text.
     pub text: &'a str,
@@ -51,8 +51,8 @@ pub fn titles<'a>(passages: &[Titled<'a>]) -> Vec<&'a str> {
 }
 
 /// Returns the vectors of passages, in order: normalise(0.4 · v(title) + 0.6 · v(title. text)), and v(text) without a
-/// title. `titles` has those of [`titles`]. Where some fail, the others are returned all the same; `came` hears of them
-/// as they come.
+/// title. `titles` has those of [`titles`]. If some fail, the others are still returned; `came` receives them as they
+/// arrive.
 ///
 /// # Cancel safety
 ///
@@ -70,7 +70,7 @@ pub async fn embed_passages(
         Some(title) => blend(embedder, titles.get(title).map_or(&[], Vec::as_slice), whole),
     };
     let mut blended = |wholes: &[(usize, &Embedding)]| {
-        // A fault is told in the end.
+        // A fault is reported at the end.
         let blends = wholes.iter().filter_map(|(place, whole)| Some((*place, vector(*place, whole).ok()?)));
         let blends: Vec<(usize, Embedding)> = blends.collect();
         came(&blends.iter().map(|(place, vector)| (*place, vector)).collect::<Vec<_>>());
@@ -88,8 +88,8 @@ pub async fn embed_passages(
     made
 }
 
-/// Returns the vectors of sentences, in order: v(title: sentence), and v(sentence) without a title. Where some fail,
-/// the others are returned all the same; `came` hears of them as they come.
+/// Returns the vectors of sentences, in order: v(title: sentence), and v(sentence) without a title. If some fail, the
+/// others are still returned; `came` receives them as they arrive.
 ///
 /// # Cancel safety
 ///

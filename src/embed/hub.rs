@@ -19,9 +19,9 @@ const PRESETS: [(&str, EmbeddingModel); 5] = [
     ("all-mpnet-base-v2", EmbeddingModel::AllMpnetBaseV2),
     ("paraphrase-multilingual-minilm-l12-v2", EmbeddingModel::ParaphraseMLMiniLML12V2),
 ];
-/// Files beside the model.
+/// Files besides the model.
 const BESIDE: [&str; 4] = ["tokenizer.json", "config.json", "special_tokens_map.json", "tokenizer_config.json"];
-/// Where the hub's own copies lie, inside the folder of all models.
+/// The folder of the hub's own copies, inside that of all models.
 const CACHE: &str = "hub";
 
 /// Returns the names of the models that can be downloaded.

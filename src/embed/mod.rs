@@ -41,21 +41,21 @@ pub use server::{Learnt, ServerEmbedder, ServerOptions};
 pub use static_table::StaticTable;
 pub use withheld::WithheldEmbedder;
 
-/// What an [`Embedder`] returns: vectors to come, in the order of the texts.
+/// The future of an [`Embedder`]: vectors, in the order of the texts.
 pub type Embeddings<'a> = Pin<Box<dyn Future<Output = Result<Vec<Embedding>>> + Send + 'a>>;
 
-/// What an [`Embedder`] returns where some texts may fail: as many vectors as there are, to come.
+/// The future of an [`Embedder`] if some texts may fail: the vectors that succeed.
 pub type PartlyEmbedded<'a> = Pin<Box<dyn Future<Output = Embedded> + Send + 'a>>;
 
 /// Hears of vectors as they come, each with the place of its text among those that were given.
 pub type Came<'a> = dyn FnMut(&[(usize, &Embedding)]) + Send + 'a;
 
-/// Vectors of some texts, as far as they could be had.
+/// Vectors of texts, some of which may be missing.
 #[derive(Debug)]
 pub struct Embedded {
     /// One place a text, in order.
     pub vectors: Vec<Option<Embedding>>,
-    /// Why a vector is missing, where one is.
+    /// Why a vector is missing, if one is.
     pub fault: Option<Error>,
 }
 
@@ -65,7 +65,7 @@ impl Embedded {
         Self { vectors: vec![None; count], fault: Some(fault) }
     }
 
-    /// Returns the vectors, where none is missing.
+    /// Returns the vectors, if none is missing.
     ///
     /// # Errors
     ///
@@ -86,10 +86,10 @@ pub trait Embedder: Send + Sync {
     /// Returns how many word pieces `text` has for this embedder, without any limit.
     fn piece_count(&self, text: &str) -> usize;
 
-    /// Returns the most word pieces of a text that its vector covers; what goes beyond is not seen.
+    /// Returns how many word pieces of a text its vector covers; the rest is ignored.
     fn pieces_max(&self) -> usize;
 
-    /// Returns whether a vector costs so much that it is kept as it comes, before the version with it is there.
+    /// Returns whether a vector is so expensive that it is kept at once, before its version exists.
     fn is_costly(&self) -> bool {
         false
     }
@@ -99,7 +99,7 @@ pub trait Embedder: Send + Sync {
         None
     }
 
-    /// Returns where its calls are counted, if they cost anything beside time.
+    /// Returns the counter of its calls, if they cost anything besides time.
     fn account(&self) -> Option<&Account> {
         None
     }
@@ -115,17 +115,17 @@ pub trait Embedder: Send + Sync {
     /// Dropping the future loses the vectors of this call and nothing else.
     fn embed<'a>(&'a self, texts: &'a [&'a str]) -> Embeddings<'a>;
 
-    /// Returns the vectors that can be had, also where others fail: those that came may have been paid for. What a run
-    /// that fills an index asks. The same as [`Self::embed`], all or none, unless an embedder knows better.
+    /// Returns the vectors that succeed even if others fail, because they may have been paid for. Indexing runs use it.
+    /// By default the same as [`Self::embed`], all or none.
     ///
-    /// Where vectors come one call after the other, `came` hears of those of each call at once, so that they can be
-    /// kept before the others are there; what it was not told is returned all the same.
+    /// If vectors arrive in several calls, `came` receives those of each call at once, so that they can be kept before
+    /// the others arrive; all are returned in any case.
     ///
     /// # Cancel safety
     ///
-    /// As [`Self::embed`], but for what `came` was told.
+    /// As [`Self::embed`], except for vectors passed to `came`.
     fn embed_partly<'a>(&'a self, texts: &'a [&'a str], came: &'a mut Came<'_>) -> PartlyEmbedded<'a> {
-        // All come at once: there is nothing to tell before.
+        // All arrive at once: there is nothing to pass on earlier.
         let _ = came;
         Box::pin(async move {
             let vectors = match self.embed(texts).await {

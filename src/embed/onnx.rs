@@ -15,12 +15,12 @@ use super::{Embedder, Embeddings};
 use crate::domain::{Embedding, ModelError};
 use crate::error::{Error, Result};
 
-/// What stands before the name of a model.
+/// The prefix of the name of a model.
 const PREFIX: &str = "onnx:";
-/// What a model is tried with, to learn the length of its vectors.
+/// The text with which the length of a model's vectors is determined.
 const PROBE: &str = "Which river flows through the city?";
 
-/// An embedder that runs a local ONNX model: the mean of its pieces' vectors at unit length, or the first one's where
+/// An embedder that runs a local ONNX model: the mean of its pieces' vectors at unit length, or the first one's if
 /// `1_Pooling/config.json` beside the model says so.
 pub struct OnnxEmbedder {
     model: Arc<Model>,
@@ -29,7 +29,7 @@ pub struct OnnxEmbedder {
     pieces_max: usize,
 }
 
-/// What a call works with on other threads.
+/// The data of a call on other threads.
 struct Model {
     name: String,
     dimension: usize,
@@ -59,8 +59,8 @@ impl OnnxEmbedder {
         Self::load(named(name, &place.folder)?, place.search())
     }
 
-    /// Loads the model called `name` from where an index remembers it, as far as `confirmed` allows that: by its own
-    /// files alone, whose checksum is compared with the name before anything else sees them, and by a library that lies
+    /// Loads the model called `name` from where an index remembers it, if `confirmed` allows that: only from its own
+    /// files, whose checksum is compared with the name before anything else reads them, and with a library from
     /// elsewhere.
     ///
     /// # Errors

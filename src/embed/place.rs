@@ -33,20 +33,20 @@ pub struct LocalPlace {
 pub struct ServerPlace {
     /// The server, where it is known by its name.
     server: Option<String>,
-    /// Where it is, up to `/v1`.
+    /// Its address, up to `/v1`.
     url: String,
     /// The model, as the server names it.
     model: String,
 }
 
-/// What a caller allows of what an index remembers of its embedder; by default nothing.
+/// How much a caller allows of what an index remembers about its embedder; by default nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confirmed {
-    /// Whether a model is loaded from the folder that an index names. It is, if its checksum is that of the index: the
-    /// model is then the one that the index was made with, by whoever made it.
+    /// Whether a model may be loaded from the folder that an index names, if its checksum is that in the index: it is
+    /// then the model with which the index was made, by whoever made it.
     pub model_folder: bool,
-    /// Library of ONNX Runtime for such a model; looked for where systems keep libraries if none is given, and never
-    /// in a folder that an index names.
+    /// Library of ONNX Runtime for such a model; by default, it is found in the library folders of the system, never in
+    /// a folder that an index names.
     pub runtime: Option<PathBuf>,
     /// Addresses of servers, up to `/v1`, that texts and questions may be sent to.
     pub servers: Vec<String>,
@@ -85,8 +85,8 @@ impl LocalPlace {
         Self { folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()) }
     }
 
-    /// Returns the folder, if it may be looked into: only whole paths are ever remembered, so that no other was written
-    /// by this program, and looking at a share of another machine would tell that machine who asks.
+    /// Returns the folder, if it may be accessed: only absolute paths are ever remembered, so this program wrote no
+    /// other, and accessing a network share would reveal the user to another machine.
     pub(super) fn folder(&self, confirmed: &Confirmed) -> Option<&Path> {
         let is_here = match self.folder.components().next() {
             Some(Component::Prefix(prefix)) => matches!(prefix.kind(), Prefix::Disk(_) | Prefix::VerbatimDisk(_)),
@@ -96,8 +96,7 @@ impl LocalPlace {
     }
 }
 
-/// Returns an address without the user and password that somebody may have put into it. No server is asked there; a
-/// recording may be replayed.
+/// Returns an address without user and password. No server is called there; a recording may be replayed.
 fn without_credentials(url: &str) -> String {
     match reqwest::Url::parse(url) {
         Ok(mut parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
@@ -117,7 +116,7 @@ impl ServerPlace {
         Self { server, url: without_credentials(&endpoint.url), model: endpoint.model.clone() }
     }
 
-    /// Returns the name that an index is pinned to whose embedder is there.
+    /// Returns the name to which an index with this embedder is pinned.
     #[must_use]
     pub fn name(&self) -> String {
         self.unchecked().name()
@@ -133,7 +132,7 @@ impl ServerPlace {
         confirmed.check(&endpoint).map(|()| endpoint)
     }
 
-    /// Returns the endpoint for whoever asks nobody.
+    /// Returns the endpoint for a use without calls.
     pub(crate) fn unchecked(&self) -> Endpoint {
         let preset: Option<Preset> = self.server.as_deref().and_then(|name| name.parse().ok());
         let endpoint = Endpoint::at(&self.url, &self.model);

@@ -16,8 +16,8 @@ use crate::text::one_line;
 /// Characters of a text by which one that is missing is named.
 const BEGINNING_CHARS: usize = 60;
 
-/// An embedder whose vectors are taken from a recording, text by text: in which calls they were made then does not
-/// matter. Its account says what those calls came to.
+/// An embedder whose vectors come from a recording, text by text, however they were grouped in calls. Its account has
+/// the cost of those calls.
 pub struct ReplayedEmbedder {
     name: String,
     dimension: usize,
@@ -31,7 +31,7 @@ pub struct ReplayedEmbedder {
 /// How far a replay has come.
 #[derive(Debug, Default)]
 struct Replay {
-    /// Texts that were asked for.
+    /// Texts requested.
     texts: u64,
     /// Recorded calls that are counted.
     calls: FxHashSet<usize>,
@@ -56,8 +56,7 @@ impl ReplayedEmbedder {
         Ok(embedder)
     }
 
-    /// Returns the embedder at an endpoint as it was recorded; where no vector was, its vectors are said to have
-    /// `dimension` values.
+    /// Returns the recorded embedder at an endpoint; if it has no vector, its dimension is `dimension`.
     #[must_use]
     pub fn pinned(endpoint: &Endpoint, dimension: usize, calls: &RecordedCalls) -> Self {
         let name = endpoint.embedder_name();
@@ -97,7 +96,7 @@ impl ReplayedEmbedder {
         Embedded { vectors, fault: fault.map(|fault| self.fault(fault)) }
     }
 
-    /// Returns the vector of a text; the call that it came with is counted with its first.
+    /// Returns the vector of a text; its call is counted with the first vector of the call.
     fn vector(&self, text: &str, payer: Payer) -> Result<Embedding, ChatError> {
         let mut replay = self.replay();
         replay.texts += 1;

@@ -20,15 +20,15 @@ const TOKENS_MAX: usize = 512;
 /// The output that holds a model's scores.
 const LOGITS: &str = "logits";
 
-/// What a [`Reranker`] returns: scores to come.
+/// The future of a [`Reranker`]: scores.
 pub type Scores<'a> = Pin<Box<dyn Future<Output = Scored> + Send + 'a>>;
 
-/// What came of scoring texts.
+/// The result of scoring texts.
 #[derive(Debug)]
 pub struct Scored {
     /// One finite score a text, in order, or why there are none.
     pub scores: Result<Vec<f32>>,
-    /// What calls to a server came to, also where one of them failed; nothing where none is asked.
+    /// The cost of calls to a server, even if one of them failed; zero without a server.
     pub spent: Spent,
 }
 
@@ -50,8 +50,8 @@ pub trait Reranker: Send + Sync {
         0
     }
 
-    /// Returns one finite score a text, in order, and what that cost; higher is better, on a scale of its own. Instead
-    /// of scores, it returns an error if a score cannot be had or is no number.
+    /// Returns one finite score per text, in order, and the cost; higher is better, on its own scale. Returns an error
+    /// instead of scores if a score is missing or not a number.
     ///
     /// # Cancel safety
     ///
@@ -104,7 +104,7 @@ impl OnnxReranker {
     }
 }
 
-/// Checks what the library takes for granted: an output `logits` of two dimensions, with at least one value a pair.
+/// Checks what the library assumes: an output `logits` of two dimensions, with at least one value per pair.
 fn check_output(session: &Session) -> Result<(), String> {
     let outputs = session.outputs();
     let output = outputs.iter().find(|output| output.name() == LOGITS);

@@ -11,12 +11,12 @@ use crate::domain::{ChatError, Spent};
 use crate::error::Error;
 use crate::llm::{Endpoint, RecordedCalls, RecordedScores};
 
-/// A reranker whose scores are taken from a recording, text by text: in which calls they were made then does not
-/// matter. What those calls came to is what its own come to.
+/// A reranker whose scores come from a recording, text by text, however they were grouped in calls. Its cost is that of
+/// those calls.
 pub struct ReplayedReranker {
     name: String,
     recorded: Arc<RecordedScores>,
-    /// Texts that were asked for.
+    /// Texts requested.
     texts: AtomicU64,
 }
 

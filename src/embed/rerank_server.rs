@@ -24,19 +24,18 @@ pub(super) fn calls(texts: usize) -> u32 {
 pub struct RerankServerOptions {
     /// How fast.
     pub limits: Limits,
-    /// How often again, where that costs nothing.
+    /// Retries of calls that cost nothing.
     pub retries: Retries,
     /// When it is left alone.
     pub circuit: CircuitBreakerOptions,
-    /// What may be spent, and what calls cost: on a meter that others may share.
+    /// The budget and the cost of calls: on a meter that may be shared.
     pub meter: Arc<Meter>,
-    /// Where its calls are written down; none for nowhere.
+    /// Where its calls are recorded, if anywhere.
     pub recording: Option<Arc<Recording>>,
 }
 
-/// See the top of this file. Calls go out one after the other, no faster than limits allow; one is made again only
-/// where the server did nothing, and none while the server is left alone after it failed again and again, or where a
-/// budget has no room for it.
+/// See the top of this file. Calls are sent one after the other, within rate limits; one is repeated only if the server
+/// did nothing, and none is sent while the circuit breaker is open or if it does not fit into a budget.
 pub struct ServerReranker {
     name: String,
     server: RerankServer,
@@ -61,7 +60,7 @@ impl ServerReranker {
         Ok(Self { name, server, guard: Guard::new(limits, retries, circuit), account, recording })
     }
 
-    /// Returns the scores of texts, and adds to `all` what each call came to.
+    /// Returns the scores of texts, and adds the cost of each call to `all`.
     async fn scores(&self, question: &str, texts: &[String], all: &mut Spent) -> Result<Vec<f32>, ChatError> {
         let mut scores = Vec::with_capacity(texts.len());
         for texts in texts.chunks(TEXTS_MAX) {

@@ -25,7 +25,7 @@ use crate::telemetry;
 
 /// Word pieces that a passage may have: most models of servers take 512 tokens or more.
 pub(super) const PIECES_MAX: usize = 512;
-/// What a model is tried with, to learn the length of its vectors.
+/// The text with which the length of a model's vectors is determined.
 pub(super) const PROBE: &[&str] = &["Which river flows through the city?"];
 
 /// How a server of embeddings is asked.
@@ -33,15 +33,15 @@ pub(super) const PROBE: &[&str] = &["Which river flows through the city?"];
 pub struct ServerOptions {
     /// How fast.
     pub limits: Limits,
-    /// How often again, where that costs nothing.
+    /// Retries of calls that cost nothing.
     pub retries: Retries,
     /// When it is left alone.
     pub circuit: CircuitBreakerOptions,
-    /// What may be spent, and what calls cost: on a meter that others may share.
+    /// The budget and the cost of calls: on a meter that may be shared.
     pub meter: Arc<Meter>,
-    /// Where its calls are written down; none for nowhere.
+    /// Where its calls are recorded, if anywhere.
     pub recording: Option<Arc<Recording>>,
-    /// Hears how many texts of a call the server takes, where it refused more, to remember it.
+    /// The listener for the number of texts that the server accepts per call, if it refused more.
     pub learnt: Option<Learnt>,
 }
 
@@ -71,10 +71,10 @@ pub struct ServerEmbedder {
 /// Hears of the vectors of a call, with the place of the first.
 type Told<'a> = dyn FnMut(usize, &[Option<Embedding>]) + Send + 'a;
 
-/// The vectors of texts as far as they came, and the first fault.
+/// The vectors of texts received, and the first fault.
 type VectorsAndFault = (Vec<Option<Embedding>>, Option<ChatError>);
 
-/// What a call works with on other tasks.
+/// The data of a call on other tasks.
 struct Caller {
     name: String,
     account: Account,
@@ -88,7 +88,7 @@ impl ServerEmbedder {
     ///
     /// # Errors
     ///
-    /// [`Error::EmbedderServer`] if it cannot be asked or replies with what is no vector.
+    /// [`Error::EmbedderServer`] if it is unavailable or replies with anything but vectors.
     ///
     /// # Cancel safety
     ///
@@ -149,7 +149,7 @@ impl ServerEmbedder {
         Ok(Self { dimension, calls_max, texts_max, learnt, settings, place, caller: Arc::new(caller) })
     }
 
-    /// Embeds texts as they are sent: with what stands before them.
+    /// Embeds texts in the form in which they are sent, with their prefix.
     async fn vectors(&self, texts: &[&str], payer: Payer, came: &mut Came<'_>) -> Embedded {
         let prefix = self.settings.prefix(payer == Payer::Question);
         if prefix.is_empty() {
@@ -164,7 +164,7 @@ impl ServerEmbedder {
     async fn vectors_of(&self, texts: &[&str], payer: Payer, came: &mut Came<'_>) -> Embedded {
         let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         let mut distinct: Vec<&str> = Vec::new();
-        // Where each of them stands among all.
+        // The position of each among all.
         let mut equal: Vec<Vec<usize>> = Vec::new();
         for (at, text) in texts.iter().enumerate().filter(|(_, text)| is_sent(text)) {
             let place = *places.entry(text).or_insert_with(|| {
@@ -187,15 +187,15 @@ impl ServerEmbedder {
         Embedded { vectors: texts.iter().map(of).collect(), fault: fault.map(|fault| self.caller.fault(fault)) }
     }
 
-    /// Returns the vectors of texts as far as they came, and the first fault. `told` is given those of each call as it
-    /// ends, with the place of the first.
+    /// Returns the vectors of texts received, and the first fault. `told` receives those of each call as it ends, with
+    /// the position of the first.
     async fn distinct_vectors(&self, texts: &[&str], payer: Payer, told: &mut Told<'_>) -> VectorsAndFault {
         let mut vectors = vec![None; texts.len()];
         let mut fault = None;
         let at_first = self.texts_max.load(Ordering::Relaxed);
         let mut waiting = placed(texts, at_first);
         let mut calls = JoinSet::new();
-        // Calls at once set aside more than they take: what did not fit beside others may fit alone.
+        // Concurrent calls reserve more than they use: a call that did not fit beside others may fit alone.
         let mut calls_max = self.calls_max;
         loop {
             while fault.is_none() && calls.len() < calls_max {
@@ -220,7 +220,7 @@ impl ServerEmbedder {
                     calls_max = 1;
                     waiting.push_front((at, batch));
                 }
-                // What may come to less is smaller.
+                // A smaller call has a smaller maximum.
                 Err(ChatError::Budget { kind, .. }) if kind != BudgetKind::Calls && batch.len() > 1 => {
                     let mut batch = batch;
                     let rest = batch.split_off(batch.len() / 2);
@@ -257,7 +257,7 @@ impl ServerEmbedder {
         Some((at, batch))
     }
 
-    /// Puts the vectors of a call where they belong, and notes the first fault among them.
+    /// Stores the vectors of a call, and notes the first fault among them.
     fn take<'v>(
         &self,
         came: Vec<Vec<f32>>,
@@ -273,7 +273,7 @@ impl ServerEmbedder {
     }
 }
 
-/// Parts texts into what goes out in one call each, with the place of its first text.
+/// Divides texts into calls, each with the position of its first text.
 fn placed(texts: &[&str], texts_max: usize) -> VecDeque<(usize, Vec<String>)> {
     let mut first = 0;
     let batch = |batch: &[&str]| {
@@ -285,7 +285,7 @@ fn placed(texts: &[&str], texts_max: usize) -> VecDeque<(usize, Vec<String>)> {
 }
 
 impl Caller {
-    /// Returns the values of texts, one list a text; what the call came to is written down where that is asked for.
+    /// Returns the values of texts, one list per text; the call is recorded if requested.
     async fn ask(&self, texts: Vec<String>, payer: Payer) -> Result<Vec<Vec<f32>>, ChatError> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let came = self.call(&texts, payer).await;

@@ -6,8 +6,8 @@ use super::{Embedder, Embeddings, StaticTable};
 use crate::error::Error;
 use crate::llm::Endpoint;
 
-/// An embedder behind a server that must not be asked: what an index says of it is known, and whoever wants a vector is
-/// told that nobody has confirmed its address. It has no connection, so that nothing can be sent; what needs no vectors
+/// An embedder behind a server that must not be called: it has the data in the index, and a request for a vector fails
+/// because its address is not confirmed. It has no connection, so nothing can be sent; everything that needs no vectors
 /// works.
 #[derive(Debug)]
 pub struct WithheldEmbedder {
@@ -18,7 +18,7 @@ pub struct WithheldEmbedder {
 }
 
 impl WithheldEmbedder {
-    /// Returns the embedder at an endpoint whose vectors are said to have `dimension` values.
+    /// Returns the embedder at an endpoint, with vectors of `dimension` values.
     #[must_use]
     pub fn new(endpoint: &Endpoint, dimension: usize) -> Self {
         let place = EmbedderPlace::Server(ServerPlace::of(endpoint));

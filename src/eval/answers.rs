@@ -17,11 +17,11 @@ use crate::domain::{Answer, AnswerKind, CorpusId, IndexVersion, Writing};
 use crate::error::{Error, Result};
 use crate::query::{AskOptions, QueryEngine, SearchOptions};
 
-/// What an answer is.
+/// The kind of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerForm {
-    /// What a language model said in a few words.
+    /// A language model's short answer.
     Short,
     /// The first sentence that it wrote.
     Written,
@@ -44,9 +44,9 @@ pub struct AnswerLine {
     pub version: IndexVersion,
     /// The corpus that was read.
     pub corpus_id: CorpusId,
-    /// The answer that is scored; empty where there is none.
+    /// The answer that is scored; empty if there is none.
     pub answer: String,
-    /// What it is.
+    /// Its kind.
     pub form: AnswerForm,
     /// All that a language model wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,40 +88,40 @@ pub struct AnswerFigures {
     pub contained: Interval,
 }
 
-/// What the answers to a file of questions scored.
+/// The scores of the answers to a file of questions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnswersReport {
-    /// What was scored.
+    /// The run that was scored.
     #[serde(flatten)]
     pub facts: Facts,
     /// All questions.
     pub all: AnswerFigures,
-    /// By what the answer was.
+    /// By kind of answer.
     pub by_form: BTreeMap<AnswerForm, AnswerFigures>,
     /// By the rule that guessed it.
     pub by_rule: BTreeMap<String, AnswerFigures>,
-    /// By the number of documents to join, where the questions say it.
+    /// By the number of documents needed, if the questions say it.
     pub by_hops: BTreeMap<u32, AnswerFigures>,
-    /// By the kind of question, where the questions say it.
+    /// By the kind of question, if the questions say it.
     pub by_type: BTreeMap<String, AnswerFigures>,
     /// Time per question.
     pub time_ms: TimePerQuestion,
-    /// Questions of which an accepted answer stands in one of the quotations.
+    /// Questions with an accepted answer in one of the quotations.
     pub quoted: Interval,
-    /// How often nothing was answered, where there are questions that the collection does not answer.
+    /// How often there was no answer, if there are questions that the collection does not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence: Option<Silence>,
     /// Of the answers that a language model wrote: those whose whole text has an accepted one in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_contained: Option<Interval>,
-    /// What a language model did, where one was asked, all questions together.
+    /// A language model's work for all questions, if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkReport>,
 }
 
-/// Asks `engine` every question that has an accepted answer, one after the other, and scores what it says. Where the
-/// engine has a language model, that writes. Questions of the type `unanswerable` are asked too; of them it is counted
-/// to how many nothing is answered.
+/// Asks `engine` every question that has an accepted answer, one after the other, and scores the answers. If the engine
+/// has a language model, that writes. Questions of the type `unanswerable` are asked too, and counted if they get no
+/// answer.
 ///
 /// # Errors
 ///
@@ -184,7 +184,7 @@ fn is_unanswerable(question: &Question) -> bool {
     question.kind.as_deref() == Some(UNANSWERABLE)
 }
 
-/// Returns the answer that is scored, what it is, and the rule that guessed it.
+/// Returns the answer that is scored, its kind, and the rule that guessed it.
 pub(super) fn answered_by(answer: Answer) -> (String, AnswerForm, Option<String>) {
     let written = answer.writing.filter(|writing| !writing.sentences.is_empty());
     let first = answer.citations.into_iter().next();
@@ -197,7 +197,7 @@ pub(super) fn answered_by(answer: Answer) -> (String, AnswerForm, Option<String>
     }
 }
 
-/// Returns what the answers `lines`, one a question and in their order, scored.
+/// Returns the scores of the answers `lines`, one per question and in their order.
 ///
 /// # Complexity
 ///
@@ -256,7 +256,7 @@ fn long_contained(rows: &[Row<'_>]) -> Option<Interval> {
     (!contained.is_empty()).then(|| percent(contained))
 }
 
-/// A question with its answer and what that scored.
+/// A question with its answer and score.
 struct Row<'a> {
     question: &'a Question,
     line: &'a AnswerLine,

@@ -29,22 +29,22 @@ const LEAST: [f64; 5] = [0.02, 0.05, 0.1, 0.25, 0.5];
 /// The passages of a question that a reranker scored, best first, each with whether it is needed.
 type Judged = Vec<(f64, bool)>;
 
-/// How far probabilities are from what is the case.
+/// Errors of probabilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
     /// Passages.
     pub passages: u64,
     /// Share of them that are needed.
     pub needed: f64,
-    /// Mean of −ln of the probability of what is the case.
+    /// Mean of −ln of the probability of the actual outcome.
     pub log_loss: f64,
-    /// Mean of the squared distance from what is the case.
+    /// Mean of the squared distance from the actual outcome.
     pub brier: f64,
     /// Mean distance, over ten bins of equal width, of the mean probability from the share that is needed.
     pub calibration_error: f64,
 }
 
-/// What is kept of the passages of the held-out half where a least probability is asked for.
+/// Passages of the held-out half that are kept with a minimum probability.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct KeptAt {
     /// The least probability.
@@ -55,17 +55,17 @@ pub struct KeptAt {
     pub needed_kept: f64,
     /// Share of the kept passages that are needed.
     pub kept_needed: f64,
-    /// Share of the questions of which only the best is kept because none reaches the probability.
+    /// Share of the questions that keep only the best passage because none reaches the probability.
     pub only_best: f64,
 }
 
-/// What came of a calibration.
+/// The result of a calibration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationReport {
-    /// What was read.
+    /// The inputs.
     #[serde(flatten)]
     pub facts: Facts,
-    /// Questions of which passages were scored.
+    /// Questions with scored passages.
     pub questions: u64,
     /// Questions that are left out, because the reranker scored none of their passages.
     pub unscored: u64,
@@ -75,11 +75,11 @@ pub struct CalibrationReport {
     pub held_out: Quality,
     /// The curve of half of the questions, on the same half.
     pub in_sample: Quality,
-    /// The share of needed passages of one half as the probability of each of the other half: what is to be beaten.
+    /// The baseline: the share of needed passages of one half as the probability of each passage of the other.
     pub constant: Quality,
-    /// What is kept in the held-out half.
+    /// Passages kept in the held-out half.
     pub kept: Vec<KeptAt>,
-    /// What a language model or a reranker behind a server came to, where one was asked, all questions together.
+    /// The cost of a language model or a reranker behind a server for all questions, if one was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkReport>,
 }

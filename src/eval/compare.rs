@@ -22,7 +22,7 @@ const SHOWN: [&str; 5] = ["recall@2", "recall@5", "recall@10", "all-gold@5", "nd
 /// A run, as it was read from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// What it is called in a comparison.
+    /// Its name in a comparison.
     pub name: String,
     /// Its lines, one a question and none twice.
     pub lines: Vec<RunLine>,
@@ -64,7 +64,7 @@ pub fn read_run(path: &Path) -> Result<Run> {
 /// One of the two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Side {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The strategy that made its lists.
     pub strategy: String,
@@ -145,7 +145,7 @@ pub struct Comparison {
     pub by_hops: BTreeMap<u32, ComparedQuestions>,
     /// By the kind of question, where the questions say it.
     pub by_type: BTreeMap<String, ComparedQuestions>,
-    /// What the reader should know: that the runs read different corpora, versions or vectors.
+    /// Notes for the reader: the runs read different corpora, versions or vectors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

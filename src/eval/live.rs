@@ -112,8 +112,8 @@ pub struct LiveLine {
     pub time_ms: f64,
 }
 
-/// Puts every question to every method of `rows`, as far as `folder` has no line of it yet, and returns what all lines
-/// say. `tell` is told when a method begins.
+/// Asks every method of `rows` every question for which `folder` has no line yet, and returns the results of all lines.
+/// `tell` is called when a method begins.
 ///
 /// # Errors
 ///

@@ -17,8 +17,8 @@ const DOCUMENTS_MIN: usize = 20;
 /// Passages that are asked for first: documents have several.
 pub(super) const PASSAGES_FIRST: usize = 40;
 
-/// Asks `engine` every question, one after the other, and scores what it finds. Where options ask for a language model,
-/// that of the engine is asked, or `stand_in` in its place.
+/// Asks `engine` every question, one after the other, and scores its lists. If options request a language model, that
+/// of the engine is used, or `stand_in` instead.
 ///
 /// # Errors
 ///

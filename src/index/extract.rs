@@ -39,7 +39,7 @@ pub(super) fn known_types(records: Option<&Records>, options: &ExtractOptions) -
     }
 }
 
-/// Asks `model` for the entities of every passage that it has not processed, and keeps them in the records.
+/// Asks `model` for the entities of every passage that it was not asked about yet, and keeps them in the records.
 pub(super) fn run(
     records: &mut Records,
     model: &Arc<dyn ChatModel>,

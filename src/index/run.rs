@@ -39,7 +39,7 @@ const FINISHED_BYTES_MAX: usize = 1 << 20;
 
 /// Brings a workspace up to date with its sources, and makes a version of it if anything changed.
 ///
-/// Documents are compared by content: only new and changed ones are processed, and nothing is done if nothing changed.
+/// Documents are compared by content: only new and changed ones are indexed, and nothing is done if nothing changed.
 /// Sources that cannot be read are left out, named in the report, and do not stop the run; their earlier documents are
 /// kept.
 ///

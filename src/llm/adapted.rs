@@ -22,10 +22,10 @@ const UNWANTED: [&str; 12] = [
     "must be",
     "must alternate",
 ];
-/// The same where it comes as a fault of the server: other faults pass by themselves.
+/// The same for a server fault; other faults are transient.
 const UNWANTED_AS_FAULT: [&str; 4] = ["unsupported", "not supported", "not support", "validation error"];
 
-/// What of a request may be left out, or said otherwise, in the order in which that is tried.
+/// Parts of a request that may be left out or changed, in the order in which that is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Temperature,
@@ -60,7 +60,7 @@ impl Part {
         }
     }
 
-    /// Returns an endpoint whose server is asked without it; the same, where it was set by somebody.
+    /// Returns an endpoint whose server is called without it; unchanged if the user has set it.
     fn left_out(self, endpoint: &Endpoint) -> Endpoint {
         let it = endpoint.clone();
         match self {
@@ -104,8 +104,8 @@ impl<'a> Attempts<'a> {
         Self { request, endpoint, body, tried: Vec::new(), last: None }
     }
 
-    /// Leaves out what a refusal says that the server does not take. What was left out before comes back if that did
-    /// not change what the server says. Returns whether the body changed: each part is tried once.
+    /// Leaves out the part that a refusal names. The part left out before returns if the server's message did not
+    /// change. Returns whether the body changed: each part is tried once.
     pub(super) fn leave_out(&mut self, refusal: &ChatError) -> bool {
         let Some(said) = unwanted(refusal) else { return false };
         if let Some((last, before)) = self.last.take()
@@ -131,7 +131,7 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// Returns what a server says, in lower case, where it says that it does not want something.
+/// Returns a server's message, in lower case, if it rejects something.
 fn unwanted(refusal: &ChatError) -> Option<String> {
     let (said, words) = match refusal {
         ChatError::Request { status: 400 | 415 | 422, said } => (said, UNWANTED.as_slice()),

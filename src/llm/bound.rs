@@ -13,7 +13,7 @@ use crate::files;
 const COUNTS_MIN: u32 = 3;
 /// How much more than the most that was counted a text of its kind may take.
 const MARGIN: f64 = 1.25;
-/// Steps in which shares of bytes are told apart.
+/// Steps by which shares of bytes are distinguished.
 const STEPS: u64 = 10;
 /// Letters that a word of a language has at most, and its consonants in a row.
 const LETTERS_MAX: u64 = 20;
@@ -30,7 +30,7 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// Measures texts: kinds differ by how many of their bytes are neither letters nor spaces, by how many are not
-    /// ASCII, by the script of most of those, and by how many of the others stand in words that no language has: keys,
+    /// ASCII, by the script of most of those, and by how many of the others are in words that no language has: keys,
     /// codes and the like take many more tokens than prose.
     pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut bytes, mut marks, mut foreign, mut odd) = (0_u64, 0_u64, 0_u64, 0_u64);
@@ -99,7 +99,7 @@ const fn block(c: char) -> u32 {
     }
 }
 
-/// What a server counted of texts of one kind.
+/// A server's token counts for texts of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Ratio {
     /// The most tokens a byte.
@@ -108,7 +108,7 @@ struct Ratio {
     counts: u32,
 }
 
-/// What servers counted, by model and kind of text; remembered in a file, where one is named.
+/// Servers' token counts, by model and kind of text; remembered in a file, if one is named.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     path: Option<PathBuf>,
@@ -137,7 +137,7 @@ impl Bounds {
         }
     }
 
-    /// Learns from what a server counted.
+    /// Learns from a server's token count.
     pub(super) fn learn(&self, model: &str, measured: &Measured, tokens: u64) {
         if measured.bytes == 0 {
             return;

@@ -10,12 +10,12 @@ use crate::domain::ChatError;
 use crate::error::Result;
 use crate::store::ReplyStore;
 
-/// A model whose replies are kept as they came, before anything reads them, and given again for nothing. Of equal calls
-/// at once, one is made.
+/// A model whose replies are kept as received, before they are parsed, and reused for free. Of equal concurrent calls,
+/// only one is made.
 pub struct Cached {
     inner: Arc<dyn ChatModel>,
     store: Arc<dyn ReplyStore>,
-    /// Requests that are being answered; who asks the same waits.
+    /// Requests in progress; equal ones wait.
     in_flight: Mutex<BTreeMap<RequestKey, Arc<tokio::sync::Mutex<()>>>>,
 }
 
@@ -49,9 +49,9 @@ impl Cached {
         let keep = move |store: &dyn ReplyStore| {
             if is_afresh { store.replace(key.as_bytes(), &text) } else { store.put(key.as_bytes(), &text) }
         };
-        // Once begun it is kept, even if nobody waits for it any more.
+        // Once begun, it is kept, even if nobody waits for it any more.
         if let Err(error) = self.on_store(keep).await {
-            // What was paid for is used all the same.
+            // A paid reply is used anyway.
             tracing::warn!(%error, "a reply was not kept");
         }
         Ok(reply)

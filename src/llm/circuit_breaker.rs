@@ -30,7 +30,7 @@ struct State {
     last: String,
     /// When a call timed out last: those that were sent before say nothing more.
     timed_out: Option<Instant>,
-    /// Until when no call is made, once there were too many failures.
+    /// Until when no call is made after too many failures.
     open_until: Option<Instant>,
 }
 
@@ -39,12 +39,12 @@ struct State {
 struct Useless {
     replies: u32,
     last: String,
-    /// Until when no call is made, once there were too many.
+    /// Until when no call is made after too many.
     open_until: Option<Instant>,
 }
 
-/// Lets no call pass after many failed in a row, so that a run ends instead of waiting for each. After a pause one call
-/// tries whether the server is back.
+/// Blocks calls after many failures in a row, so that a run ends instead of waiting for each. After a pause, one call
+/// tests whether the server is back.
 pub(crate) struct CircuitBreaker {
     options: CircuitBreakerOptions,
     state: Mutex<State>,
@@ -69,7 +69,7 @@ impl CircuitBreaker {
         replied
     }
 
-    /// Notes whether a reply could be used, and otherwise what was wrong with it.
+    /// Records whether a reply was usable, and otherwise its fault.
     pub(super) fn note_use(&self, problem: Option<&str>) {
         let mut useless = self.useless();
         let Some(problem) = problem else {
@@ -87,7 +87,7 @@ impl CircuitBreaker {
         self.useless.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a call pass unless too many replies were of no use. Who continues asking after a pause tries once.
+    /// Allows a call unless too many replies were unusable. After a pause, one more is tried.
     fn admit_use(&self) -> Result<(), ChatError> {
         let mut useless = self.useless();
         let Some(until) = useless.open_until else { return Ok(()) };
@@ -103,7 +103,7 @@ impl CircuitBreaker {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a call pass, or says why not. The one that passes after a pause keeps the others out for another.
+    /// Allows a call, or says why not. The first call after a pause blocks the others for another.
     fn admit(&self) -> Result<(), ChatError> {
         let mut state = self.state();
         let Some(until) = state.open_until else { return Ok(()) };
@@ -119,7 +119,8 @@ impl CircuitBreaker {
     fn note(&self, fault: Option<&ChatError>) {
         let mut state = self.state();
         match fault {
-            // It waited beside one that is counted: a server that takes one call at a time fails all of them at once.
+            // It waited together with one that is counted: a server that takes one call at a time fails all of them at
+            // once.
             Some(ChatError::Timeout { limit_ms })
                 if state.timed_out.is_some_and(|ended| ended.elapsed() < Duration::from_millis(*limit_ms)) => {}
             Some(error) if error.is_of_server() => {

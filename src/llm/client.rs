@@ -15,7 +15,7 @@ use super::{ChatModel, Replying};
 use crate::domain::ChatError;
 use crate::error::{Error, Result};
 
-/// Hears what a server turned out not to take.
+/// The listener for fields that a server rejects.
 type Learnt = Arc<dyn Fn(&Endpoint) + Send + Sync>;
 
 /// A model behind a server with an `OpenAI`-compatible API. It sends each request once: redirects are not followed, and
@@ -45,13 +45,13 @@ impl OpenAiModel {
         }
     }
 
-    /// Returns it with someone who hears, to remember it, what its server turns out not to take.
+    /// Returns it with a listener that remembers the fields that its server rejects.
     #[must_use]
     pub fn remembering(self, learnt: impl Fn(&Endpoint) + Send + Sync + 'static) -> Self {
         Self { learnt: Some(Arc::new(learnt)), ..self }
     }
 
-    /// Returns the endpoint as it is spoken to, without what the server turned out not to take.
+    /// Returns the effective endpoint, without the fields that the server rejects.
     pub(super) fn endpoint(&self) -> Endpoint {
         self.adapted.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -73,7 +73,7 @@ impl OpenAiModel {
         }
     }
 
-    /// Leaves out from now on what an endpoint is without, beside what other calls found out meanwhile.
+    /// Leaves out from now on the fields that an endpoint lacks, and those that other calls found in the meantime.
     fn adopt(&self, found: &Endpoint, usual: &Endpoint) {
         tracing::info!(model = self.name, "the server refuses part of a request, which is left out from now on");
         let mut adapted = self.adapted.lock().unwrap_or_else(PoisonError::into_inner);

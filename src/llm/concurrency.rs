@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::pace::Limits;
 
-/// Lets calls pass, so many at once, up to a bound. After as many as there are went well, there may be twice as many;
-/// once a call found the server with too much to do, half as many, and from then on one more at a time (slow start,
-/// then additive increase, multiplicative decrease). A server that takes calls one by one lets each of them wait for
-/// those before it: there are never so many that they would take longer than a call may.
+/// Limits concurrent calls, up to a bound. After as many successes as the limit, it doubles; after a call to an
+/// overloaded server, it is halved, and from then on grows by one (slow start, then additive increase, multiplicative
+/// decrease). On a server that takes calls one by one, each waits for those before it, so the limit never exceeds what
+/// fits in the timeout of a call.
 pub(super) struct ConcurrencyLimit {
     bound: usize,
     latency_max: Option<Duration>,

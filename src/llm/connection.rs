@@ -29,10 +29,10 @@ const ORGANIZATION: &str = "openai-organization";
 /// The header that Azure takes a key in.
 const API_KEY: &str = "api-key";
 
-/// The way to a server. It sends each request once: redirects are not followed, and no proxy is used but one that is
-/// set.
+/// A connection to a server. It sends each request once: redirects are not followed, and only a configured proxy is
+/// used.
 ///
-/// What is secret does not come back through it: whatever a server says passes [`Connection::redacted`],
+/// Secrets do not come back through it: every message of a server passes [`Connection::redacted`],
 /// [`Connection::timed`] or a [`Hearing`] before anything keeps or shows it.
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
@@ -42,7 +42,7 @@ pub(super) struct Connection {
     in_flight: CallsInFlight,
 }
 
-/// What the client's library asks for: nothing is read from the environment, and nothing that is secret is shown.
+/// The configuration for the client library: nothing is read from the environment, and no secret is shown.
 #[derive(Clone)]
 pub(super) struct Address {
     url: String,
@@ -75,7 +75,7 @@ impl Config for Address {
 }
 
 impl Connection {
-    /// Returns the way to an endpoint whose responses are what is `expected`. Nothing is sent yet.
+    /// Returns the connection to an endpoint whose responses are `expected`. Nothing is sent yet.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl Connection {
         serde_json::from_slice(&body).map_err(|error| ChatError::Malformed { reason: error.to_string() })
     }
 
-    /// Returns what a server says without what is secret.
+    /// Returns a server's message without secrets.
     pub(super) fn redacted(&self, said: String) -> String {
         self.redactor.redacted(said)
     }
@@ -157,9 +157,8 @@ impl Connection {
         Hearing { pieces: Arc::new(Mutex::new(self.redactor.pieces())), listener: listener.clone() }
     }
 
-    /// Waits for a response for as long as a call may take, and returns the fault where there is none. Time counts from
-    /// when the last of the calls that were under way before it was answered: a server that takes one at a time serves
-    /// it only then.
+    /// Waits for a response within the timeout of a call, and returns the fault if there is none. The timeout starts
+    /// when the last earlier call was answered: a server that takes one at a time serves it only then.
     pub(super) async fn timed<T>(
         &self,
         call: impl Future<Output = Result<T, OpenAIError>> + Send,
@@ -182,7 +181,7 @@ impl Connection {
     }
 }
 
-/// Hears the pieces of a reply, and tells them without what is secret, also where that is split over several.
+/// Passes on the pieces of a reply without secrets, even if these are split over several.
 pub(super) struct Hearing {
     pieces: Arc<Mutex<RedactedPieces>>,
     listener: Listener,

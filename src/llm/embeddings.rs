@@ -9,15 +9,15 @@ use super::exchange::Expected;
 use super::wire::{self, BYTES_PER_TOKEN_MAX, lenient};
 use crate::domain::{ChatError, EmbeddingError};
 
-/// A model behind a server, as far as it turns texts into vectors.
+/// A model behind a server that turns texts into vectors.
 pub(crate) struct EmbeddingsServer {
     connection: Connection,
 }
 
-/// Vectors as they came, one a text, in order.
+/// Vectors as received, one per text, in order.
 pub(crate) struct RawVectors {
     pub(crate) vectors: Vec<Vec<f32>>,
-    /// Tokens that the server read, where it says so.
+    /// Tokens that the server read, if reported.
     pub(crate) tokens: Option<u64>,
 }
 
@@ -73,12 +73,12 @@ pub(super) struct WireVectors {
 struct WireVector {
     #[serde(default)]
     index: Option<usize>,
-    /// What is no number is written as `null`.
+    /// Values that are not numbers are written as `null`.
     embedding: Vec<Option<f32>>,
 }
 
 impl WireVectors {
-    /// Returns the vectors of `count` texts, in the order of the texts where the server numbers them.
+    /// Returns the vectors of `count` texts, in the order of the texts if the server numbers them.
     fn into_vectors(mut self, count: usize) -> Result<RawVectors, ChatError> {
         if self.data.len() != count {
             let fault = EmbeddingError::Count { actual: self.data.len(), expected: count };

@@ -10,15 +10,15 @@ use serde_json::{Map, Value, json};
 use crate::domain::{Redactor, Secret};
 use crate::error::{Error, Result};
 
-/// Time for a call where nobody says how much.
+/// The default timeout of a call.
 const TIMEOUT_DEFAULT: Duration = Duration::from_mins(2);
 
-/// Characters of what stands before each text of an embedder.
+/// Maximum characters of a prefix for an embedder's texts.
 const PREFIX_CHARS_MAX: usize = 1_000;
-/// What stands between the name of an embedder and its settings.
+/// The separator between the name of an embedder and its settings.
 pub(crate) const WITH: &str = " with ";
 
-/// How the value of a header begins that says who asks.
+/// The scheme of an authorization header.
 const SCHEMES: [&str; 4] = ["Bearer", "Basic", "Token", "ApiKey"];
 
 /// A server that is known by its name.
@@ -75,7 +75,7 @@ impl Preset {
         }
     }
 
-    /// Returns the variable in which other programs look for its key, where there is one.
+    /// Returns the variable in which other programs look for its key, if any.
     #[must_use]
     pub const fn key_variable(self) -> Option<&'static str> {
         match self {
@@ -88,7 +88,7 @@ impl Preset {
         }
     }
 
-    /// Returns how it is told which form a reply is to have, where nothing was found out.
+    /// Returns how it is told the form of a reply, without a probe.
     const fn form(self) -> FormSupport {
         match self {
             // It takes `response_format` and does nothing about it.
@@ -97,7 +97,7 @@ impl Preset {
         }
     }
 
-    /// Returns where it usually is; nothing where each customer has an address.
+    /// Returns its usual address; none if each customer has a different one.
     #[must_use]
     pub const fn url(self) -> &'static str {
         match self {
@@ -154,7 +154,7 @@ impl TokensField {
     }
 }
 
-/// How a server is told which form a reply is to have. The prompt says it in words in any case.
+/// How a server is told the form of a reply. The prompt always describes it in words too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FormSupport {
@@ -191,9 +191,9 @@ impl FromStr for FormSupport {
 #[expect(clippy::struct_excessive_bools, reason = "a server may be able to do each without the others")]
 #[derive(Clone, PartialEq)]
 pub struct Endpoint {
-    /// The server, where it is known by its name.
+    /// The server, if known by name.
     pub preset: Option<Preset>,
-    /// Where it is, up to `/v1`.
+    /// Its address, up to `/v1`.
     pub url: String,
     /// The version of Azure's API: the path then names the model, and the address ends at the host.
     pub api_version: Option<String>,
@@ -205,29 +205,29 @@ pub struct Endpoint {
     pub organization: Option<String>,
     /// Further headers; their values are not shown.
     pub headers: Vec<(String, Secret)>,
-    /// How the server is told which form a reply is to have.
+    /// How the server is told the form of a reply.
     pub form: FormSupport,
-    /// Whether somebody set that, so that nothing found out about the server changes it.
+    /// Whether the user has set that, so that no finding about the server changes it.
     pub is_form_set: bool,
     /// Whether it takes a temperature; else none is sent, and replies are drawn as the server likes.
     pub takes_temperature: bool,
-    /// Whether it takes messages of the system; else these stand before what the user says.
+    /// Whether it accepts system messages; otherwise, these are put before the user message.
     pub takes_system: bool,
     /// Whether it takes bounds of numbers and lists in a schema; else they are left out.
     pub takes_bounds: bool,
     /// What limits the tokens of a reply.
     pub tokens_field: TokensField,
-    /// Whether a reply may be asked for in pieces; else all of them come whole.
+    /// Whether a reply may be streamed.
     pub streams: bool,
-    /// Tokens that the model may think before it replies, beside those of the reply: for its [`Room`](super::Room).
+    /// Tokens for thinking before the reply, in addition to those of the reply: for its [`Room`](super::Room).
     pub thinking_tokens: u32,
-    /// What is sent with every request beside, or in the place of, what is asked for.
+    /// Fields sent with every request, which override all others.
     pub sampling: Sampling,
-    /// How it makes vectors, where it is an embedder.
+    /// How it makes vectors, if it is an embedder.
     pub vectors: VectorSettings,
     /// The proxy that requests go through; it may hold a password.
     pub proxy: Option<Secret>,
-    /// Certificates in PEM that are trusted beside those of the system.
+    /// PEM certificates that are trusted in addition to those of the system.
     pub certificates: Option<Vec<u8>>,
     /// Time for a call, from its first byte to its last.
     pub timeout: Duration,
@@ -236,23 +236,23 @@ pub struct Endpoint {
 /// How an embedder behind a server is asked for vectors.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VectorSettings {
-    /// Values of a vector, where the model can make shorter ones.
+    /// Values per vector, if the model can make shorter ones.
     pub dimensions: Option<u32>,
-    /// What stands before a question that is put to an index, as some models want it.
+    /// The prefix of questions to an index, which some models need.
     pub query_prefix: String,
-    /// What stands before what an index holds.
+    /// The prefix of texts in an index.
     pub passage_prefix: String,
     /// Texts of a call at most.
     pub texts_max: Option<usize>,
 }
 
 impl VectorSettings {
-    /// Returns what stands before a text.
+    /// Returns the prefix of a text.
     pub(crate) fn prefix(&self, is_question: bool) -> &str {
         if is_question { &self.query_prefix } else { &self.passage_prefix }
     }
 
-    /// Returns what vectors depend on of it, in words; nothing where it changes nothing.
+    /// Returns the settings on which vectors depend, as text; empty for the defaults.
     fn text(&self) -> Option<String> {
         let Self { dimensions, query_prefix, passage_prefix, texts_max: _ } = self;
         let is_usual = dimensions.is_none() && query_prefix.is_empty() && passage_prefix.is_empty();
@@ -261,10 +261,10 @@ impl VectorSettings {
     }
 }
 
-/// How replies are drawn, where it is not up to the request.
+/// Sampling settings that override those of the request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sampling {
-    /// The temperature, in the place of that of the request.
+    /// The temperature, instead of that of the request.
     pub temperature: Option<f32>,
     /// How much the model is to think: `low`, `medium`, `high`, or what its server has.
     pub reasoning_effort: Option<String>,
@@ -273,7 +273,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Returns what replies depend on of it, in words; nothing where it changes nothing.
+    /// Returns the settings on which replies depend, as text; empty for the defaults.
     fn text(&self) -> Option<String> {
         let Self { temperature, reasoning_effort, body } = self;
         let all = json!({ "temperature": temperature, "reasoning_effort": reasoning_effort, "body": body });
@@ -324,7 +324,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns it at another address, with what is known of its server.
+    /// Returns it at another address, with the same findings about its server.
     #[must_use]
     pub fn with_preset(self, preset: Preset) -> Self {
         // Azure refuses bounds of lists.
@@ -347,20 +347,21 @@ impl Endpoint {
         }
     }
 
-    /// Returns what its replies are kept as: its name, and what else they depend on beside the request.
+    /// Returns the identity under which its replies are kept: its name, and everything else they depend on besides the
+    /// request.
     #[must_use]
     pub fn kept_as(&self) -> String {
         self.sampling.text().map_or_else(|| self.name(), |sampling| format!("{} with {sampling}", self.name()))
     }
 
-    /// Returns the name that an index is pinned to whose embedder it is: its name, and what else vectors depend on.
+    /// Returns the name to which an index with this embedder is pinned: its name, and everything else vectors depend
+    /// on.
     #[must_use]
     pub fn embedder_name(&self) -> String {
         self.vectors.text().map_or_else(|| self.name(), |settings| format!("{}{WITH}{settings}", self.name()))
     }
 
-    /// Returns it with the settings of vectors that the name of an embedder says, where it says some. What stands
-    /// before texts is short.
+    /// Returns it with the settings of vectors in the name of an embedder, if any. Prefixes are short.
     pub(crate) fn with_vectors_of(self, name: &str) -> Self {
         let said = name.split_once(WITH).and_then(|(_, said)| serde_json::from_str::<Value>(said).ok());
         let Some(said) = said else { return self };
@@ -382,7 +383,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns host and port, without what may be secret.
+    /// Returns host and port, without anything that may be secret.
     fn server(&self) -> &str {
         let place = self.url.split_once("://").map_or(self.url.as_str(), |(_, place)| place);
         let host = place.split(['/', '?', '#']).next().unwrap_or_default();

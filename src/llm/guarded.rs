@@ -36,8 +36,8 @@ impl Guard {
     }
 }
 
-/// A model behind a server that is guarded: slowed down to limits, asked again where the server says that it did
-/// nothing, and left alone after it failed again and again, or after nothing that it says can be used.
+/// A guarded model behind a server: within rate limits, with retries if the server did nothing, and with a circuit
+/// breaker after repeated failures or unusable replies.
 pub struct Guarded {
     inner: Arc<dyn ChatModel>,
     guard: Guard,

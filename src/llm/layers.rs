@@ -14,26 +14,26 @@ use super::roomy::{Room, Roomy};
 use super::traced::Traced;
 use crate::store::ReplyStore;
 
-/// What lies around a model.
+/// The layers around a model.
 #[derive(Clone, Default)]
 pub struct Layers {
     /// How fast it may be asked.
     pub limits: Limits,
-    /// How often it is asked again where that costs nothing.
+    /// Retries of calls that cost nothing.
     pub retries: Retries,
     /// When it is left alone.
     pub circuit: CircuitBreakerOptions,
-    /// What may be spent, and what calls cost: on a meter that others may share.
+    /// The budget and the cost of calls: on a meter that may be shared.
     pub meter: Arc<Meter>,
     /// How much room it has to think before it replies.
     pub room: Room,
-    /// Where its replies are kept; none for nowhere.
+    /// The store of its replies, if any.
     pub replies: Option<Arc<dyn ReplyStore>>,
 }
 
-/// Puts layers around a model. From the outside in: spans; kept replies, which count against nothing; room to think, so
-/// that a cut reply is kept by nobody; the budget, which counts a call once however often it is tried; the circuit;
-/// trying again; and limits, which hold for every attempt.
+/// Wraps a model in layers. From the outside in: spans; kept replies, which cost nothing; room to think, so that no cut
+/// reply is kept; the budget, which counts a call once, with all its attempts; the circuit breaker; retries; and rate
+/// limits, which apply to every attempt.
 #[must_use]
 pub fn layered(model: Arc<dyn ChatModel>, layers: Layers) -> Arc<dyn ChatModel> {
     let guarded = Arc::new(Guarded::new(model, Guard::new(layers.limits, layers.retries, layers.circuit)));

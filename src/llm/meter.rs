@@ -9,7 +9,7 @@ use super::bound::{Bounds, Measured};
 use super::prices::Prices;
 use crate::domain::{BudgetKind, ChatError, Cost, Spent, Usage};
 
-/// What may be spent; what is not said is not limited.
+/// A budget; absent values are unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
     /// Calls.
@@ -27,7 +27,7 @@ impl Budget {
         self.calls.is_some() || self.tokens.is_some() || self.cost.is_some()
     }
 
-    /// Returns whether so much may be spent; what nobody knows the cost of may not, where money is limited.
+    /// Returns whether so much may be spent; unknown costs may not, if money is limited.
     #[must_use]
     pub fn fits(&self, spent: &Spent) -> bool {
         let is_within = |limit: Option<u64>, spent: u64| limit.is_none_or(|limit| spent <= limit);
@@ -38,7 +38,7 @@ impl Budget {
     }
 }
 
-/// What was spent, or may be.
+/// An amount spent, or allowed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Tally {
     calls: u64,
@@ -69,26 +69,25 @@ pub(crate) struct Most {
     pub(crate) certain: Usage,
 }
 
-/// What is spent, with what calls in flight may come to.
+/// The amount spent, plus the maximum of calls in flight.
 #[derive(Debug, Default)]
 struct State {
     tally: Tally,
-    /// Calls in flight, and what they may come to beyond what was learnt.
+    /// Calls in flight, and their possible excess over the learned estimate.
     in_flight: usize,
     beyond: Tally,
 }
 
-/// Counts and prices calls, and holds them to a budget: a call goes out only if the most that it may come to fits in
-/// beside what is spent and what calls in flight may come to. So no number of calls at once spends more than that. What
-/// nobody counted yet is taken for a token a byte, the most that there can be; where less than that was learnt and only
-/// that fits, a call goes out alone, so that one call at most can come to more. Whatever is to stay within one budget
-/// together has one meter.
+/// Counts and prices calls, within a budget: a call is sent only if its maximum, the amount spent, and the maximum of
+/// calls in flight fit together, so concurrent calls cannot exceed the budget. Texts that no server counted are assumed
+/// to have one token per byte, the most possible; a call that fits only by a learned estimate is sent alone, so at most
+/// one call can cost more. Use one meter for everything that shares a budget.
 #[derive(Debug, Default)]
 pub struct Meter {
     budget: Budget,
     prices: Prices,
     state: Mutex<State>,
-    /// Told whenever a call in flight has ended.
+    /// Notified whenever a call in flight ends.
     ended: Notify,
     bounds: Bounds,
 }
@@ -100,7 +99,7 @@ impl Meter {
         Self { budget, prices, ..Self::default() }
     }
 
-    /// Returns it with what servers counted before, which a file remembers, and with what they count from now on.
+    /// Returns it with servers' earlier token counts from a file, to which new counts are added.
     #[must_use]
     pub fn remembering_in(self, path: &Path) -> Self {
         Self { bounds: Bounds::remembered_in(path), ..self }
@@ -119,13 +118,13 @@ impl Meter {
         self.bounds.learn(model, measured, tokens);
     }
 
-    /// Returns what may be spent.
+    /// Returns the budget.
     #[must_use]
     pub const fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Returns what a call to the model called `model` costs, where its price is known.
+    /// Returns the cost of a call to the model called `model`, if its price is known.
     #[must_use]
     pub fn cost(&self, model: &str, usage: Usage) -> Option<Cost> {
         self.prices.cost(model, usage)
@@ -152,8 +151,8 @@ impl Meter {
         Ok(Tally { calls, tokens: usage.tokens(), cost: cost.unwrap_or_default() })
     }
 
-    /// Sets aside what a call to the model called `model` may come to at most. Where that is known from other texts
-    /// alone, it waits until no other call is in flight.
+    /// Reserves the maximum of a call to the model called `model`. If that is only an estimate from other texts, waits
+    /// until no other call is in flight.
     ///
     /// # Errors
     ///
@@ -173,7 +172,7 @@ impl Meter {
         }
     }
 
-    /// Sets aside what a call may come to; nothing where calls in flight have to end before.
+    /// Reserves the maximum of a call; none if calls in flight have to end first.
     fn try_reserve(self: &Arc<Self>, model: &str, most: Tally, beyond: Tally) -> Result<Option<Reserved>, ChatError> {
         let mut state = self.state();
         self.check_room(&state.tally, &most)?;
@@ -206,8 +205,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Sets aside what later calls are expected to come to, or all that is left where that is less, until the value is
-    /// dropped.
+    /// Reserves the expected cost of later calls, or the rest if that is less, until the value is dropped.
     pub(crate) fn set_aside(self: &Arc<Self>, model: &str, calls: u64, usage: Usage) -> SetAside {
         let wanted = self.of(model, calls, usage).unwrap_or_default();
         let tally = &mut self.state().tally;
@@ -223,7 +221,7 @@ impl Meter {
     }
 }
 
-/// A call in flight. Where nobody says how it ended, it is taken to have cost what it may.
+/// A call in flight. If its end is not reported, its maximum counts as its cost.
 pub(crate) struct Reserved {
     meter: Arc<Meter>,
     model: String,
@@ -233,7 +231,7 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// Counts what a call came to. Where the server did not say, what it may have come to at most stays counted.
+    /// Counts the cost of a call. If the server does not report it, the maximum stays counted.
     pub(crate) fn settle(self, usage: Usage) -> Option<Cost> {
         let cost = self.meter.cost(&self.model, usage);
         if !usage.is_estimated {
@@ -244,7 +242,7 @@ impl Reserved {
         cost
     }
 
-    /// Counts a call that there is no reply to: as nothing, or as the most that it may have cost.
+    /// Counts a call without a reply: as nothing, or at its maximum.
     pub(crate) fn fail(self, error: &ChatError) {
         if !error.may_have_cost() {
             self.replace(Tally::default());
@@ -275,7 +273,7 @@ impl Drop for Reserved {
     }
 }
 
-/// Part of a budget that is kept for later, until it is dropped.
+/// A reserved part of a budget, until it is dropped.
 #[derive(Debug)]
 pub struct SetAside {
     meter: Arc<Meter>,

@@ -107,12 +107,12 @@ pub trait ChatModel: Send + Sync {
     /// Dropping the future loses this call's reply, which may have been paid for, and nothing else.
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a>;
 
-    /// Receives whether its last reply was usable, or what was wrong with it. A layer passes it on; [`Guarded`], which
-    /// ends calls after too many unusable replies, counts it.
+    /// Receives whether its last reply was usable, or its fault. A layer passes it on; [`Guarded`], which ends calls
+    /// after too many unusable replies, counts it.
     fn note_use(&self, #[expect(unused_variables, reason = "named for the docs")] problem: Option<&str>) {}
 }
 
-/// Returns what a model says in the bytes of a server, sent in one piece or in many; for the fuzz target of replies.
+/// Parses a reply from the bytes of a server, sent in one piece or in many; for the fuzz target of replies.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn read_reply(bytes: &[u8]) -> Option<String> {
     let mut pieces = pieces::Pieces::default();

@@ -9,17 +9,18 @@ use super::concurrency::ConcurrencyLimit;
 use crate::domain::ChatError;
 
 const MINUTE: Duration = Duration::from_mins(1);
-/// What a server may ask all calls to wait; where it asks for more, they fail at once.
+/// The longest wait that a server may ask for; if it asks for more, calls fail at once.
 const SERVER_WAIT_MAX: Duration = MINUTE;
 
 /// How fast a server may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls at once at most. Where a server has too much to do, there are fewer for a while.
+    /// Maximum concurrent calls. There are fewer for a while if a server is overloaded.
     pub concurrency: usize,
     /// Calls at once at first: twice as many each time that all went well.
     pub concurrency_first: usize,
-    /// What a call may take for there to be more at once, if each had to wait for those before it; none for any.
+    /// Maximum duration up to which concurrency grows, if each call had to wait for those before it; none for
+    /// unlimited.
     pub latency_max: Option<Duration>,
     /// Requests a minute; they go out evenly.
     pub requests_per_minute: Option<u32>,
@@ -39,7 +40,7 @@ impl Default for Limits {
     }
 }
 
-/// Holds calls to limits. What a server asks to wait after one call, all calls wait.
+/// Applies rate limits to calls. If a server asks one call to wait, all calls wait.
 pub(crate) struct Pace {
     limits: Limits,
     concurrency: ConcurrencyLimit,
@@ -65,8 +66,7 @@ impl Pace {
     ///
     /// # Errors
     ///
-    /// Those of the call; [`ChatError::RateLimited`] where the server asked to be left alone for longer than anybody
-    /// waits.
+    /// Errors of the call; [`ChatError::RateLimited`] if the server asked for a longer wait than allowed.
     pub(crate) async fn keep<T>(
         &self,
         tokens: u64,
@@ -113,7 +113,7 @@ impl Pace {
         at
     }
 
-    /// Fails where the server asked to be left alone for longer than anybody waits.
+    /// Fails if the server asked for a longer wait than allowed.
     fn check_server(&self) -> Result<(), ChatError> {
         let left = self.next().server.saturating_duration_since(Instant::now());
         if left <= SERVER_WAIT_MAX {

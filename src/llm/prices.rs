@@ -11,7 +11,7 @@ use crate::files;
 
 const MILLION: f64 = 1e6;
 
-/// What a million tokens cost.
+/// The price of a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -22,11 +22,11 @@ pub struct Price {
     pub output: Option<f64>,
 }
 
-/// Prices by model. What is not there is unknown, not free.
+/// Prices by model. Missing models are unknown, not free.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// What they are in.
+    /// Their currency.
     pub currency: String,
     /// Prices of a million tokens, by the names of models with their servers: `openai:gpt-4o-mini`.
     #[serde(default)]
@@ -38,7 +38,7 @@ impl Prices {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the file cannot be read, [`Error::Settings`] if it is no table of prices.
+    /// [`Error::Io`] if the file cannot be read, [`Error::Settings`] if it is not a table of prices.
     pub fn read(path: &Path) -> Result<Self> {
         let text = files::read_text(path)?;
         let refused = |reason: String| Error::Settings { path: path.to_owned(), reason };
@@ -51,7 +51,7 @@ impl Prices {
         }
     }
 
-    /// Returns what a call to the model called `model` costs, where its price is known.
+    /// Returns the cost of a call to the model called `model`, if its price is known.
     #[must_use]
     pub fn cost(&self, model: &str, usage: Usage) -> Option<Cost> {
         let Price { input, output } = self.models.get(model)?;

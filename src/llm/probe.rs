@@ -24,38 +24,38 @@ const OUTPUT_TOKENS_MAX: u32 = 512;
 /// The same once a reply was cut: one that is not whole says nothing about its form.
 const OUTPUT_TOKENS_MORE: u32 = 4_096;
 
-/// What a server can do with a model.
+/// The abilities of a server with a model.
 #[expect(clippy::struct_excessive_bools, reason = "a server may be able to do each without the others")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abilities {
-    /// How it is told which form a reply is to have; none where its replies were cut before that could be told.
+    /// How it is told the form of a reply; none if its replies were cut before that was clear.
     pub form: Option<FormSupport>,
     /// Whether it takes a temperature of 0; else none is sent.
     pub takes_temperature: bool,
-    /// Whether it takes messages of the system; else these stand before what the user says.
+    /// Whether it accepts system messages; otherwise, these are put before the user message.
     #[serde(default = "usually")]
     pub takes_system: bool,
     /// Whether it takes bounds of numbers and lists in a schema; else they are left out.
     #[serde(default = "usually")]
     pub takes_bounds: bool,
-    /// What limits the tokens of a reply, where it is not what is usual there.
+    /// The field that limits the tokens of a reply, if unusual.
     #[serde(default)]
     pub tokens_field: Option<TokensField>,
-    /// Tokens that the model needs to think, beside those of a reply.
+    /// Tokens that the model needs for thinking, in addition to those of a reply.
     #[serde(default)]
     pub thinking_tokens: u32,
-    /// Texts of a call for vectors at most, where it refused more.
+    /// Maximum texts of a call for vectors, if it refused more.
     #[serde(default)]
     pub texts_max: Option<usize>,
     /// Whether it says how many tokens a call took; else they are estimated.
     pub reports_usage: bool,
-    /// Whether it sends a reply in pieces where it is asked to; else it is not asked to.
+    /// Whether it can stream a reply; otherwise, streaming is not requested.
     #[serde(default = "usually")]
     pub streams: bool,
 }
 
 impl Default for Abilities {
-    /// What is taken for true of a server that nobody asked.
+    /// The assumptions about a server without a probe.
     fn default() -> Self {
         Self {
             form: None,
@@ -72,7 +72,7 @@ impl Default for Abilities {
 }
 
 impl Abilities {
-    /// Returns it with what an endpoint turned out not to take.
+    /// Returns it with the fields that an endpoint rejects.
     #[must_use]
     pub fn learnt(self, endpoint: &Endpoint) -> Self {
         let is_unusual = endpoint.tokens_field != endpoint.usual_tokens_field();
@@ -85,7 +85,7 @@ impl Abilities {
         }
     }
 
-    /// Returns an endpoint that is told them; what is set goes before what was found out.
+    /// Returns an endpoint with these abilities; settings take precedence.
     #[must_use]
     pub fn applied(self, endpoint: Endpoint) -> Endpoint {
         let vectors = VectorSettings { texts_max: endpoint.vectors.texts_max.or(self.texts_max), ..endpoint.vectors };
@@ -108,8 +108,7 @@ const fn usually() -> bool {
     true
 }
 
-/// Asks a server what it can do: three calls as a rule, and six at most beside those that it refuses, of some hundred
-/// tokens each.
+/// Probes a server: usually three calls, and six at most besides those that it refuses, of some hundred tokens each.
 ///
 /// # Errors
 ///

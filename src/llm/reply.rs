@@ -12,7 +12,7 @@ const SAID_CHARS_MAX: usize = 300;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
-    /// It is whole, as far as the server knows.
+    /// It is complete, according to the server.
     Stop,
     /// It reached the limit of tokens.
     Length,
@@ -30,23 +30,23 @@ pub enum ReplyOrigin {
     Cache,
 }
 
-/// What a language model replied, as it was sent.
+/// A language model's reply, as sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChatReply {
-    /// What it said.
+    /// Its text.
     pub text: String,
     /// Why it ends.
     pub finish: Finish,
-    /// What it read and wrote.
+    /// Its usage.
     pub usage: Usage,
     /// The model, as the server names it.
     pub model: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: ReplyOrigin,
-    /// Calls that it took: one, or two where the first was cut before the model came to the point.
+    /// Calls that it took: one, or two if the first was cut before the reply began.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub calls: u64,
-    /// What it cost; none where the price is unknown.
+    /// Its cost; none if the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
@@ -61,12 +61,12 @@ const fn is_one(calls: &u64) -> bool {
 }
 
 impl ChatReply {
-    /// Returns the text of a whole reply, without what the model thought before it.
+    /// Returns the text of a complete reply, without the thoughts before it.
     ///
     /// # Errors
     ///
-    /// [`ChatError::Refused`], [`ChatError::Truncated`], or [`ChatError::Malformed`] for one that says nothing;
-    /// `tokens_max` is what was asked for, without room to think.
+    /// [`ChatError::Refused`], [`ChatError::Truncated`], or [`ChatError::Malformed`] for an empty one; `tokens_max` is
+    /// the requested limit, without room to think.
     pub fn whole(&self, tokens_max: u32) -> Result<&str, ChatError> {
         let said = thinking::without_thoughts(&self.text);
         match self.finish {

@@ -10,16 +10,16 @@ use super::bound::Measured;
 use crate::domain::PassageId;
 use crate::text::model_tokens;
 
-/// Raised whenever what a key covers changes.
+/// Raised whenever the inputs of a key change.
 const KEY_FORMAT: u32 = 1;
-/// Bytes of a prompt that are taken for one token where nobody counts: English has about four, other scripts fewer.
+/// Bytes of a prompt per token, if not counted: English has about four, other scripts fewer.
 const BYTES_PER_TOKEN: u64 = 3;
 /// Tokens around each message, as a server may add them at most.
 const TOKENS_PER_MESSAGE: u64 = 8;
 /// Tokens around each message, as servers usually add them.
 const MESSAGE_TOKENS: u64 = 4;
 
-/// What a call is for.
+/// The purpose of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -30,7 +30,7 @@ pub enum Purpose {
     Reason,
     /// To answer.
     Answer,
-    /// To find out what a server can do.
+    /// To probe what a server can do.
     Probe,
 }
 
@@ -47,13 +47,13 @@ impl Purpose {
     }
 }
 
-/// Who says a message.
+/// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
     /// The program, about the whole conversation.
     System,
-    /// The program, with what is to be done.
+    /// The program, with the task.
     User,
     /// The model.
     Assistant,
@@ -62,9 +62,9 @@ pub enum Speaker {
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who says it.
+    /// Its role.
     pub speaker: Speaker,
-    /// What is said.
+    /// Its text.
     pub text: String,
 }
 
@@ -75,7 +75,7 @@ pub enum ReplyForm {
     Text,
     /// One JSON value that fits a schema.
     Json {
-        /// What the schema is called: letters, digits, `_`.
+        /// The name of the schema: letters, digits, `_`.
         name: &'static str,
         /// The schema.
         schema: Value,
@@ -93,7 +93,7 @@ impl Listener {
         Self(Arc::new(hear))
     }
 
-    /// Tells the next piece of a reply: what a [`ChatModel`](super::ChatModel) of your own calls as it comes.
+    /// Passes on the next piece of a reply: your own [`ChatModel`](super::ChatModel) calls it as pieces arrive.
     pub fn tell(&self, piece: &str) {
         (self.0)(piece);
     }
@@ -115,9 +115,9 @@ impl fmt::Debug for Listener {
 /// A request to a language model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
-    /// What it is for; the reply does not depend on it.
+    /// Its purpose; the reply does not depend on it.
     pub purpose: Purpose,
-    /// What was said so far.
+    /// The messages so far.
     pub messages: Vec<Message>,
     /// The form that the reply is to have.
     pub form: ReplyForm,
@@ -125,19 +125,18 @@ pub struct ChatRequest {
     pub temperature: Option<f32>,
     /// Tokens of the reply at most.
     pub output_tokens_max: u32,
-    /// Who hears the reply while it comes, if anybody. The reply does not depend on it, and is returned whole in any
-    /// case; one that was kept, or that the server sends in one piece, is not heard.
+    /// The listener for the reply while it arrives, if any. The reply does not depend on it, and is always returned
+    /// whole; kept replies, and those that the server sends in one piece, are not passed to it.
     pub listener: Option<Listener>,
-    /// Whether a reply that is kept is not read, but asked for again and kept in the place of the old one. It is no
-    /// part of what a reply is found by.
+    /// Whether to ignore a kept reply, request a new one, and keep that instead. It is not part of the key of a reply.
     pub is_afresh: bool,
-    /// The passages that it shows, in order. Not sent: for whoever follows calls, or stands in for a model.
+    /// The passages that it shows, in order. Not sent, but available to observers and stand-ins.
     pub shown: Vec<PassageId>,
     /// Which of its kind it is for one question, from 0: the round, or the part of the question. Not sent.
     pub step: u32,
 }
 
-/// What a kept reply is found by: model, parameters, rendered prompt and schema.
+/// The key of a kept reply: model, parameters, rendered prompt and schema.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestKey([u8; 32]);
 
@@ -162,7 +161,7 @@ impl fmt::Debug for RequestKey {
 }
 
 impl ChatRequest {
-    /// Returns what the reply of the model called `model` is kept under.
+    /// Returns the key of the reply of the model called `model`.
     #[must_use]
     pub fn key(&self, model: &str) -> RequestKey {
         let form = match &self.form {
@@ -190,7 +189,7 @@ impl ChatRequest {
         (Measured::of(said.chain([schema.as_str()])), TOKENS_PER_MESSAGE * self.messages.len() as u64)
     }
 
-    /// Returns the bytes of what is said, and of the schema.
+    /// Returns the bytes of the messages and the schema.
     #[must_use]
     pub fn prompt_bytes(&self) -> u64 {
         let schema = match &self.form {
@@ -200,8 +199,8 @@ impl ChatRequest {
         self.messages.iter().map(|message| message.text.len() as u64).sum::<u64>() + schema
     }
 
-    /// Returns about how many tokens a model takes the prompt for, neither too many nor too few: those of what is said,
-    /// and of the schema, if it is sent, which a server shows to the model in some form.
+    /// Returns an estimate of the tokens of the prompt: those of the messages and of the schema, if sent, which a
+    /// server shows to the model in some form.
     #[must_use]
     pub fn input_tokens(&self, sends_schema: bool) -> u64 {
         let schema = match &self.form {

@@ -32,8 +32,8 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// Makes a call, and again where the server says that it did nothing. What may have been paid for is not made
-    /// again.
+    /// Makes a call, and repeats it if the server says that it did nothing. A call that may have been paid for is not
+    /// repeated.
     ///
     /// # Errors
     ///

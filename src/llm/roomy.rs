@@ -8,17 +8,17 @@ use super::request::ChatRequest;
 use super::{ChatModel, Replying, thinking};
 use crate::domain::{ChatError, Cost};
 
-/// Tokens that a model gets beside those of the reply once one was cut.
+/// Additional tokens for a model after a reply was cut.
 pub const THINKING_TOKENS: u32 = 4_096;
-/// Tokens that it gets once one was cut before it said anything: it thought all the time.
+/// Additional tokens after a reply was cut before it began, because the model was still thinking.
 const THINKING_TOKENS_MORE: u32 = 16_384;
 
 /// How much room a model has to think before it replies.
 #[derive(Clone, Default)]
 pub struct Room {
-    /// Tokens beside those of the reply: as they are set or were found out.
+    /// Additional tokens, from settings or findings.
     pub tokens: u32,
-    /// Whether somebody set them, so that they stay as they are.
+    /// Whether the user has set them, so that they do not change.
     pub is_set: bool,
     /// Hears once that a model needs more, to remember how much.
     pub learnt: Option<Arc<dyn Fn(u32) + Send + Sync>>,
@@ -30,8 +30,8 @@ impl std::fmt::Debug for Room {
     }
 }
 
-/// A model whose replies have room to think. The limit of a request is that of what is said; what is allowed beside it
-/// is raised where a reply is cut, once or, for a model that only thought, twice, and stays so for later requests.
+/// A model with room to think. The limit of a request applies to the visible reply; the room in addition is raised if a
+/// reply is cut, once or, for a model that only thought, twice, and stays so for later requests.
 pub struct Roomy {
     inner: Arc<dyn ChatModel>,
     room: Room,
@@ -52,7 +52,7 @@ impl Roomy {
         while let Some(more) = room_after(&reply, given).filter(|_| !self.room.is_set) {
             // Another call may have found out meanwhile.
             let more = more.max(self.tokens.load(Ordering::Relaxed));
-            // What is cut is all there is, and was paid for.
+            // The cut reply is all there is, and was paid for.
             let Ok(longer) = self.inner.reply(&with_room(request, more)).await else { break };
             if longer.finish != Finish::Length || more == THINKING_TOKENS {
                 self.learn(more);

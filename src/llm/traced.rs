@@ -10,7 +10,7 @@ use super::{ChatModel, Replying};
 use crate::telemetry;
 
 /// A model whose calls are spans with the names of OpenTelemetry's conventions for generative models: counts, names and
-/// kinds of faults, never what is said.
+/// kinds of faults, never prompts or replies.
 pub struct Traced {
     inner: Arc<dyn ChatModel>,
 }

@@ -22,7 +22,7 @@ const PATH: &str = "/search";
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Results of a search that are kept.
 pub(super) const RESULTS_MAX: usize = 5;
-/// Results that are looked at, to find as many that can be used.
+/// Results that are examined to find enough usable ones.
 const LOOKED_AT_MAX: usize = 100;
 /// Characters of a query, of a title, of an address, and of a snippet.
 const QUERY_CHARS_MAX: usize = 400;
@@ -30,7 +30,7 @@ const TITLE_CHARS_MAX: usize = 200;
 const ADDRESS_CHARS_MAX: usize = 2_000;
 const SNIPPET_CHARS_MAX: usize = 500;
 
-/// What a [`SearchTool`] returns: pages to come, the best first.
+/// The future of a [`SearchTool`]: pages, the best first.
 pub type Searching<'a> = Pin<Box<dyn Future<Output = Result<Vec<WebPage>, ChatError>> + Send + 'a>>;
 
 /// A page as a search engine shows it.
@@ -40,13 +40,13 @@ pub struct WebPage {
     pub title: String,
     /// Its address, with `http` or `https`.
     pub address: String,
-    /// What is quoted of it, on one line; it may be empty.
+    /// Its excerpt, on one line; it may be empty.
     pub snippet: String,
 }
 
 impl WebPage {
-    /// Returns it bounded, and freed of what could be taken for something else; nothing where its address is that of no
-    /// page, or where it says nothing.
+    /// Returns it bounded, and without characters that could deceive; none if its address is not that of a page, or if
+    /// it is empty.
     pub(crate) fn cleaned(self) -> Option<Self> {
         let title = clipped(&visible_line(&self.title), TITLE_CHARS_MAX);
         let snippet = clipped(&visible_line(&self.snippet), SNIPPET_CHARS_MAX);
@@ -55,12 +55,12 @@ impl WebPage {
     }
 }
 
-/// Searches the web. What it returns is text of strangers: a search cleans it, whoever made it.
+/// Searches the web. Its results are text by strangers, which a search always cleans.
 pub trait SearchTool: Send + Sync {
     /// Returns its name, as a note says it.
     fn name(&self) -> &str;
 
-    /// Searches for a query; an error says why nothing came.
+    /// Searches for a query; an error says why there are no results.
     ///
     /// # Cancel safety
     ///

@@ -18,7 +18,7 @@ use crate::error::Result;
 /// Offenders that are named.
 const EXAMPLES_MAX: usize = 5;
 
-/// A check, and what it found.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Name of the check.
@@ -29,7 +29,7 @@ pub struct Finding {
     pub examples: Vec<String>,
 }
 
-/// What a check of a whole graph found.
+/// The results of all checks of a graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     /// The version that was checked.
@@ -80,8 +80,8 @@ const INVARIANTS: [(&str, &str); 10] = [
 ///
 /// # Errors
 ///
-/// [`Error::Database`](crate::Error::Database) if there is no index or it cannot be read. What is wrong with it is no
-/// error, but what is reported.
+/// [`Error::Database`](crate::Error::Database) if there is no index or it cannot be read. Faults are not errors, but
+/// part of the report.
 ///
 /// # Cancel safety
 ///

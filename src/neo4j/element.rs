@@ -56,8 +56,8 @@ pub(super) fn integer(number: u32) -> Value {
     Value::Integer(number.into())
 }
 
-/// The properties by which an element is known to be ours, beside its `id`: since which version it is there, until
-/// which one, and a digest of these. Nobody sets these names by chance.
+/// The properties that mark an element as ours, besides its `id`: its first version, its last one, and a digest. Nobody
+/// uses these names by chance.
 pub(super) const MARKS: [&str; 3] = ["cairnSince", "cairnUntil", "cairnDigest"];
 
 /// The name of the one property that is a vector.

@@ -21,9 +21,9 @@ const FIRST: i64 = 1;
 /// The file with the arguments of the import.
 const ARGUMENTS: &str = "arguments";
 
-/// Writes the last version of a workspace into the folder `out`, which is made where it is missing: one file a kind,
-/// and `arguments`, which names them all as `neo4j-admin database import full` takes them. Publishing to the database
-/// afterwards makes constraints and indexes, and finds everything else done.
+/// Writes the last version of a workspace to the folder `out`, which is created if missing: one file per kind, and
+/// `arguments`, which names them all for `neo4j-admin database import full`. Publishing to the database afterwards
+/// creates constraints and indexes, and finds everything else done.
 ///
 /// # Errors
 ///

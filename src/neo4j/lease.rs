@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 /// How long a lease holds after the last write: longer than a batch takes, short enough to wait for.
 const LEASE_MS: i64 = 30_000;
 
-/// Who publishes: the same for all who publish from one workspace, of which only one runs at a time.
+/// The identity of a publisher: the same for all that publish from one workspace, only one of which runs at a time.
 #[derive(Debug, Clone)]
 pub(super) struct Owner {
     id: String,

@@ -19,15 +19,15 @@ use crate::text::{ALIKE_CHARS_MIN, folded, near};
 /// Documents of one title that an error names.
 const AMONG_MAX: usize = 5;
 
-/// Returns the shortest paths between two passages, entities or documents of the version that is current, shorter ones
-/// first. They are as many and as long as [`QueryEngine::paths`](crate::QueryEngine::paths) finds; among those of one
-/// length, where there are more than were asked for, the database chooses.
+/// Returns the shortest paths between two passages, entities or documents of the current version, shorter ones first.
+/// Their number and lengths are those of [`QueryEngine::paths`](crate::QueryEngine::paths); if there are more of one
+/// length than requested, the database chooses.
 ///
 /// # Errors
 ///
 /// [`Error::Unknown`] if an end names nothing, [`Error::Ambiguous`] if it names several documents, [`Error::Option`]
-/// for an option out of bounds, [`PathsBy::All`], or ends that are one, [`Error::Database`] if there is no index or it
-/// cannot be read.
+/// for an option out of bounds, [`PathsBy::All`], or equal ends, [`Error::Database`] if there is no index or it cannot
+/// be read.
 ///
 /// # Cancel safety
 ///

@@ -10,8 +10,8 @@ use super::statement::{Statement, cypher};
 use crate::domain::{CollectionId, DatabaseError};
 use crate::error::Result;
 
-/// What to do if the database holds an index of another collection, or one of which more than half of the documents
-/// would go.
+/// What to do if the database has an index of another collection, or one that would lose more than half of its
+/// documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OtherIndex {
     /// Refuse.

@@ -7,16 +7,16 @@ use super::state::IndexState;
 use super::target::Target;
 use crate::error::{ErrorKind, Result};
 
-/// Makes constraints and indexes again that are missing, waits until they are filled, and returns their names.
+/// Recreates missing constraints and indexes, waits until they are filled, and returns their names.
 ///
 /// # Errors
 ///
-/// [`Error::Database`](crate::Error::Database) with what the matter is: no index, another publisher at work,
-/// constraints or indexes of a user's own in the way.
+/// [`Error::Database`](crate::Error::Database) with the cause: no index, another publisher at work, conflicting
+/// constraints or indexes of a user's own.
 ///
 /// # Cancel safety
 ///
-/// What was made stays; called again, it continues from there, after half a minute at most.
+/// Finished work stays; called again, it continues from there, after half a minute at most.
 pub async fn restore(target: &Target) -> Result<Vec<String>> {
     let session = Session::connect(target).await?;
     let dimension = IndexState::read_current(&session).await?.dimension;

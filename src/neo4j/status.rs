@@ -18,7 +18,7 @@ pub struct GraphStatus {
     pub version: u64,
     /// The format of the graph.
     pub format: u64,
-    /// When the version was published, in UTC; none where it was imported, or published by an earlier program.
+    /// When the version was published, in UTC; none if it was imported, or published by an earlier program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
     /// The program that published it.
@@ -26,7 +26,7 @@ pub struct GraphStatus {
     pub program: Option<String>,
     /// The embedder that made its vectors.
     pub embedder: String,
-    /// Whether what earlier versions retired is gone, so that any tool sees this one and nothing else.
+    /// Whether elements retired by earlier versions are gone, so that any tool sees only this version.
     pub is_whole: bool,
     /// How much the version holds.
     pub counts: Counts,

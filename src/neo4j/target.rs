@@ -10,7 +10,7 @@ pub struct Target {
     address: String,
     /// Host and port, as they are shown.
     shown: String,
-    /// The database; the server's own default where none is named.
+    /// The database; by default, the server's default.
     pub database: Option<String>,
     /// The user.
     pub user: String,
@@ -27,9 +27,9 @@ const SCHEMES: [(&str, &str); 6] = [
     ("neo4j+s", "bolt+s"),
     ("neo4j+ssc", "bolt+ssc"),
 ];
-/// The port where none is named.
+/// The default port.
 const PORT: u16 = 7687;
-/// The user where none is named.
+/// The default user.
 const USER_DEFAULT: &str = "neo4j";
 
 impl Target {
@@ -37,7 +37,7 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`DatabaseError::Address`] for what is no address of a server, or one with a user or password in it.
+    /// [`DatabaseError::Address`] for an invalid address of a server, or one with a user or password in it.
     pub fn parse(uri: &str) -> Result<Self> {
         let (scheme, rest) = uri.split_once("://").unwrap_or(("bolt", uri));
         // A password may have the sign too: what stands after the last is the place.

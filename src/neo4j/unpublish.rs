@@ -15,7 +15,7 @@ use crate::error::Result;
 /// Nodes that are deleted in one transaction.
 const NODES_MAX: i64 = 2_000;
 
-/// What would be deleted.
+/// The elements that would be deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Unpublishing {
     /// The collection that is published there, if it is known.
@@ -53,16 +53,16 @@ pub async fn to_unpublish(session: &Session) -> Result<Unpublishing> {
 
 /// Deletes all that is ours: nodes, relationships, constraints and indexes.
 ///
-/// Readers are told that there is no index from the first moment on. Broken off anywhere, the next call continues, and
-/// so does a publish.
+/// From the first moment on, readers find no index. If it is interrupted, the next call continues, and so does a
+/// publish.
 ///
 /// # Errors
 ///
-/// [`Error::Database`](crate::Error::Database) with what the matter is: another publisher at work, no permission.
+/// [`Error::Database`](crate::Error::Database) with the cause: another publisher at work, no permission.
 ///
 /// # Cancel safety
 ///
-/// What was deleted stays deleted; called again, it continues from there, after half a minute at most.
+/// Deleted elements stay deleted; called again, it continues from there, after half a minute at most.
 pub async fn unpublish(session: &Session) -> Result<()> {
     let mut lease = Lease::take(session, Owner::of_process()).await?;
     lease.write(vec![Statement::new("delete the index", cypher!("retire/index"))]).await?;

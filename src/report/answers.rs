@@ -15,12 +15,12 @@ const QUOTE_CHARS_MAX: usize = 1_000;
 /// Steps of a path.
 const STEPS_MAX: usize = 16;
 
-/// What a question got.
+/// The result of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answered {
     pub(super) question: String,
     pub(super) kind: AnswerKind,
-    /// What is said where nothing was found.
+    /// The text if nothing was found.
     pub(super) text: String,
     pub(super) strategy: String,
     pub(super) guess: Option<(String, String)>,
@@ -54,7 +54,7 @@ pub(super) struct Leg {
     pub(super) along: Along,
 }
 
-/// What a step went along.
+/// The kind of edge that a step follows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Along {
     Question(String),
@@ -63,7 +63,7 @@ pub(super) enum Along {
 }
 
 impl Along {
-    /// Returns what a step went along.
+    /// Returns the kind of edge that a step follows.
     pub(super) fn of(step: &Step) -> Self {
         let entity = step.entity.as_deref().map(|it| clipped(it, LINE_CHARS_MAX));
         match (step.kind, entity) {

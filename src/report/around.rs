@@ -20,13 +20,13 @@ use crate::workspace::Snapshot;
 const NODES_MAX: usize = 100;
 /// Lines that are drawn.
 const LINES_MAX: usize = 300;
-/// Steps from the middle to what is drawn.
+/// Maximum steps from the middle to a drawn passage.
 const RINGS_MAX: u8 = 2;
-/// Characters of a passage beside its name.
+/// Characters of a passage next to its name.
 const SNIPPET_CHARS: usize = 160;
 /// Documents of a like name that an error names.
 const LIKE_MAX: usize = 3;
-/// Where the drawing begins: any number does, and it is always this one.
+/// The seed of the drawing: any number will do, and it is always this one.
 const SEED: u64 = 1;
 
 /// The graph around something.
@@ -37,7 +37,7 @@ pub(super) struct Around {
     pub(super) lines: Listed<Line>,
 }
 
-/// What the graph is around.
+/// The middle of the graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Middle {
     Query(String),
@@ -62,7 +62,7 @@ pub(super) struct Line {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) along: Along,
-    /// The question of the other passage that answers it, where it is another.
+    /// The other passage's question that it answers, if different.
     pub(super) answered: Option<String>,
     /// How alike the two questions are; steps of a path come first.
     rank: f32,
@@ -108,7 +108,7 @@ pub(super) fn document(snapshot: &Snapshot, wanted: &str) -> Result<DocumentOrdi
 /// A step, and the passages that it leaves and leads to.
 type StepBetween<'a> = (PassageOrdinal, PassageOrdinal, &'a Step);
 
-/// Returns the graph around what a search finds.
+/// Returns the graph around the results of a search.
 pub(super) async fn of_query(
     engine: &QueryEngine,
     snapshot: &Snapshot,
@@ -131,8 +131,8 @@ pub(super) fn of_document(snapshot: &Snapshot, document: DocumentOrdinal) -> Res
     around(snapshot, Middle::Document(document_name(&snapshot.document(document)?)), &middle, &[])
 }
 
-/// Returns the graph around the document of the largest hub, or the first where no edge leads anywhere; nothing where
-/// there is no document.
+/// Returns the graph around the document of the largest hub, or the first document if there are no edges; none if there
+/// is no document.
 pub(super) fn of_largest_hub(snapshot: &Snapshot, hubs: &Listed<Hub>) -> Result<Option<Around>> {
     let passage = hubs.items.first().map_or_else(PassageOrdinal::default, |hub| hub.passage);
     let document = snapshot.graph().passage_document.items().get(passage.index());
@@ -170,11 +170,11 @@ fn around(snapshot: &Snapshot, middle: Middle, seeds: &[PassageOrdinal], way: &[
 struct Candidate {
     passage: PassageOrdinal,
     ring: u8,
-    /// The best similarity of an edge that leads to it from nearer the middle, either way.
+    /// The best similarity of an edge between it and a passage nearer the middle, in either direction.
     similarity: f32,
 }
 
-/// Returns what lies within two steps of the seeds, nearest first: the seeds as they come, then by the best edge.
+/// Returns the passages within two steps of the seeds, nearest first: the seeds in order, then by the best edge.
 fn reached(snapshot: &Snapshot, seeds: &[PassageOrdinal], way: &[StepBetween<'_>]) -> Vec<Candidate> {
     let graph = snapshot.graph();
     let beside = Beside::of(snapshot);
@@ -236,7 +236,7 @@ impl Beside {
     }
 }
 
-/// Returns the lines between what is drawn: first the steps of paths along names, then the best question edges.
+/// Returns the lines between drawn passages: first the steps of paths along names, then the best question edges.
 fn lines(
     snapshot: &Snapshot,
     kept: &[(PassageOrdinal, u8)],
@@ -275,7 +275,7 @@ fn lines(
     lines
 }
 
-/// Returns how a passage begins, without headings, which its name tells.
+/// Returns the beginning of a passage, without headings, which its name shows.
 fn snippet(text: &str) -> String {
     let body: Vec<&str> = text.lines().skip_while(|line| line.trim().is_empty() || line.starts_with('#')).collect();
     let body = body.join(" ");
@@ -283,7 +283,7 @@ fn snippet(text: &str) -> String {
 }
 
 impl Around {
-    /// Returns the lines that leave a node, by where they lead.
+    /// Returns the lines that leave a node, by target.
     pub(super) fn leaving(&self, node: usize) -> impl Iterator<Item = &Line> {
         self.lines.items.iter().filter(move |it| it.from == node)
     }

@@ -28,7 +28,7 @@ const SOURCES_MAX: usize = 20;
 /// Characters of a question, of a source, of a reason.
 pub(super) const LINE_CHARS_MAX: usize = 300;
 
-/// What a report says of an index whatever is asked.
+/// The part of a report that does not depend on questions.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Contents {
     pub(super) version: IndexVersion,
@@ -92,7 +92,7 @@ pub(super) struct Reason {
     pub(super) sources: Listed<String>,
 }
 
-/// Reads what is to be said of a version.
+/// Reads the contents of a version for a report.
 pub(super) fn gather(snapshot: &Snapshot, status: &Status) -> Result<Contents> {
     let joints = Joints::of(snapshot);
     let unanswered = unanswered(snapshot, &joints)?;
@@ -232,7 +232,7 @@ fn names(snapshot: &Snapshot) -> Listed<MentionedName> {
     Listed { items: entities.iter().take(NAMES_MAX).map(named).collect(), total: entities.len() as u64 }
 }
 
-/// Returns the questions that lead nowhere, each once: those that most passages ask first, then as they stand.
+/// Returns the questions that lead nowhere, each once: those that most passages ask first, then in order.
 fn unanswered(snapshot: &Snapshot, joints: &Joints) -> Result<Listed<Unanswered>> {
     let asked_by = snapshot.outgoing_passages();
     let open = asked_by.ordinals().filter(|it| !joints.is_answered[it.index()]);
@@ -274,7 +274,7 @@ fn left_out(status: &Status) -> Listed<Reason> {
 }
 
 impl Contents {
-    /// Returns how much of what was left out is named.
+    /// Returns how many sources that were left out are named.
     pub(super) fn sources_shown(&self) -> Shown {
         let shown = self.left_out.items.iter().map(|it| it.sources.items.len() as u64).sum();
         Shown { shown, total: self.sources_left_out }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// What stands in for a character that a page cannot hold.
+/// The replacement for a character that a page cannot contain.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// A piece of a page.
@@ -59,7 +59,7 @@ impl Html {
         self
     }
 
-    /// Appends a value as JSON that can stand in a script element: nothing in it ends the element or a line.
+    /// Appends a value as JSON that is safe in a script element: nothing in it ends the element or a line.
     pub(super) fn json(&mut self, value: &impl Serialize) -> Result<&mut Self> {
         let text = serde_json::to_string(value).map_err(|error| Error::Internal(error.to_string()))?;
         for c in text.chars() {
@@ -72,7 +72,7 @@ impl Html {
         Ok(self)
     }
 
-    /// Returns the template with its `{{names}}` replaced by pieces, each of which is inserted as it is.
+    /// Returns the template with its `{{names}}` replaced by pieces, which are inserted unchanged.
     pub(super) fn filled(template: &'static str, pieces: &[(&str, &Self)]) -> Result<String> {
         let missing = |name: &str| Error::Internal(format!("the page has no part `{name}`"));
         let mut parts = template.split("{{");
@@ -86,7 +86,7 @@ impl Html {
         Ok(page)
     }
 
-    /// Returns what was written.
+    /// Returns the result.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }

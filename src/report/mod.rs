@@ -26,21 +26,21 @@ use crate::workspace::Workspace;
 /// Example questions of a report at most.
 pub const QUESTIONS_MAX: usize = 20;
 
-/// What the graph of a report is drawn around.
+/// The middle of the graph of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
-    /// What a search finds.
+    /// The results of a search.
     Query(String),
     /// A document, by the id that its source gives it, by its title, or by its id in the index.
     Document(String),
 }
 
-/// What a report is to show beside what every report does.
+/// Options of a report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportOptions {
     /// Example questions, [`QUESTIONS_MAX`] at most.
     pub questions: Vec<String>,
-    /// What the graph is drawn around; the first question where none is given, or else the largest hub.
+    /// The middle of the graph; by default, the first question, or else the largest hub.
     pub about: Option<About>,
     /// How to search.
     pub search: SearchOptions,
@@ -51,7 +51,7 @@ pub struct ReportOptions {
 pub struct Report {
     /// The file.
     pub page: String,
-    /// What is in it, in figures.
+    /// Its summary.
     pub summary: ReportSummary,
 }
 

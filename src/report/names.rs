@@ -12,12 +12,12 @@ use crate::workspace::Snapshot;
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 120;
 
-/// Returns what a document is called.
+/// Returns the name of a document.
 pub(super) fn document_name(document: &DocumentText) -> String {
     clipped(document.title.as_deref().unwrap_or(&document.source_id), NAME_CHARS_MAX)
 }
 
-/// Returns what a passage is called.
+/// Returns the name of a passage.
 pub(super) fn passage_name(snapshot: &Snapshot, passage: PassageOrdinal) -> Result<String> {
     let graph = snapshot.graph();
     let document = graph.passage_document[passage];
@@ -39,7 +39,7 @@ pub(super) fn passage_name(snapshot: &Snapshot, passage: PassageOrdinal) -> Resu
     Ok(if is_alone { name } else { format!("{name} ({number} of {})", of_document.len()) })
 }
 
-/// Returns the numbers of passages by their ids, for those of `wanted` that are there.
+/// Returns the numbers of passages by their ids, for those of `wanted` that exist.
 pub(super) fn numbers(snapshot: &Snapshot, wanted: &[PassageId]) -> BTreeMap<PassageId, PassageOrdinal> {
     let mut wanted = wanted.to_vec();
     wanted.sort_unstable();

@@ -62,8 +62,8 @@ pub(super) fn page(
     Html::filled(TEMPLATE, &pieces)
 }
 
-/// Returns what tells the page's own scripts and style from any others. It depends on everything that the page shows,
-/// so that no document can know it beforehand.
+/// Returns the nonce of the page's own scripts and style. It depends on everything that the page shows, so no document
+/// can predict it.
 fn nonce(parts: &[(&str, Html)]) -> Html {
     let mut hasher = blake3::Hasher::new();
     for (_, part) in parts {
@@ -173,7 +173,7 @@ fn coverage_table(contents: &Contents) -> Html {
     html
 }
 
-/// Says how much of a list is shown, where that is not all.
+/// Says how much of a list is shown, if not all.
 pub(super) fn of_all(html: &mut Html, shown: Shown, what: &'static str) {
     if shown.shown < shown.total {
         html.raw("<p class=\"note\">").number(shown.shown).raw(" of ").number(shown.total).raw(" ").raw(what);
@@ -364,7 +364,7 @@ fn middle(around: Option<&Around>) -> Html {
     html
 }
 
-/// What a ring is called: where the graph is around a query, and where it is around a document.
+/// The names of rings around a query, and around a document.
 const RINGS: [[&str; 2]; 3] =
     [["found", "of the document"], ["one step away", "one step away"], ["two steps away", "two steps away"]];
 
@@ -408,7 +408,7 @@ fn graph_list(around: Option<&Around>) -> Html {
     html
 }
 
-/// What the script draws.
+/// The data for the script.
 #[derive(Serialize)]
 struct Drawing<'a> {
     nodes: Vec<Dot>,

@@ -21,7 +21,7 @@ pub struct Shown {
 /// How many of a kind have something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Share {
-    /// What is counted.
+    /// The counts.
     pub what: &'static str,
     /// Those that have it.
     pub has: u64,
@@ -29,12 +29,12 @@ pub struct Share {
     pub of: u64,
 }
 
-/// What an example question got.
+/// The result of an example question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AskedSummary {
     /// The question.
     pub question: String,
-    /// Where its answer comes from.
+    /// The source of its answer.
     pub kind: AnswerKind,
     /// Sentences that are quoted.
     pub quotes: u64,
@@ -42,7 +42,7 @@ pub struct AskedSummary {
     pub hits: u64,
 }
 
-/// What the graph shows.
+/// The size of the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GraphSummary {
     /// The query that it is around.
@@ -57,7 +57,7 @@ pub struct GraphSummary {
     pub lines: Shown,
 }
 
-/// What was left out of the index.
+/// Sources left out of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Reasons.
@@ -70,7 +70,7 @@ pub struct LeftOut {
     pub units_pending: u64,
 }
 
-/// What a report says, in figures.
+/// The figures of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReportSummary {
     /// The version that was read.
@@ -89,15 +89,15 @@ pub struct ReportSummary {
     pub topics: Shown,
     /// Questions that lead nowhere.
     pub unanswered: Shown,
-    /// What was left out.
+    /// Sources left out.
     pub left_out: LeftOut,
     /// Example questions.
     pub questions: Vec<AskedSummary>,
-    /// The graph; none where the index holds no document.
+    /// The graph; none if the index has no document.
     pub graph: Option<GraphSummary>,
 }
 
-/// Returns what a report says in figures.
+/// Returns the figures of a report.
 pub(super) fn summary(
     contents: &Contents,
     topics: &Listed<MappedTopic>,

@@ -14,7 +14,7 @@ use crate::workspace::Snapshot;
 const TOPICS_MAX: usize = 40;
 /// Topics within another.
 const PARTS_MAX: usize = 8;
-/// Characters of what a language model says of a topic, and sentences that are shown of each finding.
+/// Maximum characters of a language model's text about a topic, and sentences shown of each finding.
 const SUMMARY_CHARS_MAX: usize = 1_000;
 const QUOTES_MAX: usize = 3;
 /// Levels of topics.
@@ -22,7 +22,7 @@ const LEVELS_MAX: u32 = 3;
 /// Colors of topics, each with those within it.
 const COLORS: [&str; 8] = ["hue-0", "hue-1", "hue-2", "hue-3", "hue-4", "hue-5", "hue-6", "hue-7"];
 
-/// A sentence, and where it stands.
+/// A sentence, and its location.
 type Quote = (String, String);
 
 /// A topic.
@@ -33,16 +33,16 @@ pub(super) struct MappedTopic {
     passages: u64,
     /// Its passages, of 100 of the largest topic.
     percent: u64,
-    /// What a language model says of it, and the sentences behind that; none where it wrote no report.
+    /// A language model's report, and the sentences behind it; none if there is none.
     summary: Option<String>,
-    /// What it says further, each with its sentences.
+    /// Its findings, each with its sentences.
     written: Vec<(String, Vec<Quote>)>,
-    /// Sentences that a rule chose, where there is no report.
+    /// Sentences that a rule chose, if there is no report.
     findings: Vec<Quote>,
     parts: Listed<Self>,
 }
 
-/// Gathers the topics of a version, the largest first; none where it was made before there were any.
+/// Gathers the topics of a version, the largest first; none if an earlier release made it.
 pub(super) fn gather(snapshot: &Snapshot) -> Result<Listed<MappedTopic>> {
     let topics = match query::topics(snapshot, &TopicOptions::default()) {
         Err(Error::NoTopics) => return Ok(Listed::first(Vec::new(), 0)),
@@ -122,7 +122,7 @@ fn list(html: &mut Html, topics: &Listed<MappedTopic>, color: Option<&'static st
     html.raw("</ul>");
 }
 
-/// Shows what a language model says of a topic.
+/// Shows a language model's report about a topic.
 fn report(html: &mut Html, topic: &MappedTopic) {
     let Some(summary) = &topic.summary else { return };
     html.raw("<p>").foreign(summary).raw("</p><p class=\"note\">Written by a language model, title and findings ");

@@ -7,7 +7,7 @@ use crate::llm::{Budget, Prices};
 ///
 /// # Errors
 ///
-/// [`Error::Option`] for a text that is no budget, or counts a currency that the table has not.
+/// [`Error::Option`] for a text that is not a budget, or has a currency that the table lacks.
 pub fn parse_budget(texts: &[String], prices: &Prices) -> Result<Budget> {
     let mut budget = Budget::default();
     for text in texts {
@@ -34,7 +34,7 @@ pub fn parse_budget(texts: &[String], prices: &Prices) -> Result<Budget> {
 /// Returns a number that is not negative, and the letters after it.
 fn parted(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
-    // The `e` of `1e6` is no unit, since a digit comes after it.
+    // The `e` of `1e6` is not a unit, since a digit follows it.
     let unit = text.trim_end_matches(char::is_alphabetic).len();
     let (number, unit) = text.split_at(unit);
     let number: f64 = number.trim().parse().ok()?;

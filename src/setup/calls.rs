@@ -11,7 +11,7 @@ use crate::llm::{Endpoint, Meter, RecordedCalls, Recording};
 /// How one command or request makes calls.
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
-    /// Where they are counted.
+    /// Their counter.
     pub meter: Arc<Meter>,
     /// Whether they are written down, or made at all.
     pub log: CallLog,
@@ -25,7 +25,7 @@ pub enum CallLog {
     None,
     /// They are written down.
     Recorded(Arc<Recording>),
-    /// None is made: what came of them is taken from a file.
+    /// None is made: the results come from a file.
     Replayed(Arc<RecordedCalls>),
 }
 

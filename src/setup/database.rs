@@ -48,7 +48,7 @@ impl Setup {
         Ok(target)
     }
 
-    /// Opens the graph that is meant, and says where it is walked if nobody chose that.
+    /// Opens the graph, and notifies the user where it is walked if no option says so.
     ///
     /// # Errors
     ///

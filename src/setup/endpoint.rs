@@ -58,8 +58,7 @@ pub(super) fn of_reranker(preset: Option<Preset>, model: &str, settings: &Langua
     })
 }
 
-/// Returns a model of the server that was named, or else of the one that is set, if one is; `url` is where the latter
-/// is.
+/// Returns a model of the named server, or else of the configured one, if any, whose address is `url`.
 fn placed(named: Option<Preset>, model: &str, url: Option<&str>, settings: &LanguageModel) -> Result<Option<Endpoint>> {
     let set = settings.server.as_deref().map(str::parse::<Preset>).transpose()?;
     let preset = named.or(set);
@@ -82,7 +81,7 @@ fn placed(named: Option<Preset>, model: &str, url: Option<&str>, settings: &Lang
     with_settings(endpoint, settings).map(Some)
 }
 
-/// Returns an endpoint with what is set of calls, but for the key.
+/// Returns an endpoint with the settings of calls, except the key.
 pub(super) fn with_settings(endpoint: Endpoint, settings: &LanguageModel) -> Result<Endpoint> {
     let is_set = is_set(&endpoint, settings)?;
     let headers = settings.headers.iter().filter(|_| is_set);
@@ -118,8 +117,8 @@ fn certificates(path: &Path) -> Result<Vec<u8>> {
     Ok(files::read_text_up_to(path, CERTIFICATES_BYTES_MAX)?.unwrap_or_default().into_bytes())
 }
 
-/// Returns an endpoint with its key: what is set for models, or for a server that is known by its name what programs of
-/// its maker read.
+/// Returns an endpoint with its key: the configured one or, for a named server, the variable that its vendor's programs
+/// read.
 pub(super) fn with_key(endpoint: Endpoint, settings: &LanguageModel) -> Result<Endpoint> {
     Ok(Endpoint { key: key(&endpoint, settings)?, ..endpoint })
 }
@@ -146,8 +145,8 @@ fn key(endpoint: &Endpoint, settings: &LanguageModel) -> Result<Secret> {
     Ok(Secret::new(key.cloned().unwrap_or_default()))
 }
 
-/// Returns whether an endpoint is that of a server that is set, and so is given what is secret; where none is set, any
-/// is that was named.
+/// Returns whether an endpoint is the configured server, which may receive secrets; if none is configured, any named
+/// server is.
 fn is_set(endpoint: &Endpoint, settings: &LanguageModel) -> Result<bool> {
     let server = settings.server.as_deref().map(str::parse::<Preset>).transpose()?;
     let urls = [settings.url.as_deref(), settings.embedder_url.as_deref(), server.map(Preset::url)];
@@ -155,14 +154,14 @@ fn is_set(endpoint: &Endpoint, settings: &LanguageModel) -> Result<bool> {
     Ok(urls.peek().is_none() || urls.any(|url| url.trim_end_matches('/') == endpoint.url))
 }
 
-/// Returns the settings of calls to an endpoint that an index names: what is secret is left out where no set address
-/// is that of the endpoint. Confirming a server says that it may be asked, not that it may have a key.
+/// Returns the settings of calls to an endpoint that an index names: without secrets unless a configured address is
+/// that of the endpoint. Confirming a server allows calls, but does not give it a key.
 pub(super) fn for_named_by_index(endpoint: &Endpoint, settings: &LanguageModel) -> Result<LanguageModel> {
     let is_any_set = settings.url.is_some() || settings.embedder_url.is_some() || settings.server.is_some();
     if is_any_set && is_set(endpoint, settings)? {
         return Ok(settings.clone());
     }
-    // The body of requests may hold what is meant for the other alone.
+    // The body of requests may contain fields meant only for the other server.
     Ok(LanguageModel { body: serde_json::Map::new(), ..settings.without_secrets() })
 }
 

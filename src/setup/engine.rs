@@ -44,8 +44,8 @@ impl Setup {
         QueryEngine::open(&workspace, self.with_models_of_questions(performers, options, index, &calls.log)?)
     }
 
-    /// Adds the language model and the reranker that were asked for, which count their calls together; replies are kept
-    /// in the index at `index`.
+    /// Adds the requested language model and reranker, which count their calls together; replies are kept in the index
+    /// at `index`.
     fn with_models_of_questions(
         &self,
         performers: Performers,
@@ -61,7 +61,7 @@ impl Setup {
         Ok(performers)
     }
 
-    /// Opens an index to fill, or makes it, with the embedder that was asked for or else its own, and with the model.
+    /// Opens or creates an index to fill, with the requested embedder or else its own, and with the model.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Setup {
         Ok((workspace, performers))
     }
 
-    /// Returns how questions call servers: nothing is read of prices where none is asked.
+    /// Returns how questions call servers; prices are read only if one is called.
     fn question_calls(&self, options: &EngineOptions, log: &CallLog) -> Result<Calls> {
         let is_scored = matches!(options.rerank.choice()?, Some(RerankerChoice::Server { .. }));
         let meter =

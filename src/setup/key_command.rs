@@ -12,11 +12,10 @@ use crate::error::{Error, Result};
 const TIME_MAX: Duration = Duration::from_secs(30);
 /// How often it is looked whether it is over.
 const TICK: Duration = Duration::from_millis(20);
-/// Bytes of what it prints.
+/// Maximum bytes of its output.
 const BYTES_MAX: u64 = 64 << 10;
 
-/// Runs a program with its arguments, and no shell, and returns the first line that it prints. What it prints is not
-/// shown.
+/// Runs a program with its arguments, without a shell, and returns the first line of its output, which is never shown.
 ///
 /// # Errors
 ///
@@ -31,7 +30,7 @@ pub(super) fn run(command: &[String]) -> Result<Secret> {
         .spawn()
         .map_err(|error| refused(error.to_string()))?;
     let printing = child.stdout.take();
-    // Read beside it, so that it never waits for a pipe that is full.
+    // Read concurrently, so that it never waits for a full pipe.
     let reading = thread::spawn(move || {
         let mut printed = String::new();
         printing.map_or(Ok(0), |it| it.take(BYTES_MAX).read_to_string(&mut printed)).map(|_| printed)

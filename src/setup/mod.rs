@@ -30,12 +30,12 @@ use crate::error::Result;
 use crate::llm::Limits;
 use crate::workspace::Workspace;
 
-/// What is set, and how its user is told what they should know.
+/// The settings, and the channel for notices to the user.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
-    /// What is set.
+    /// The settings.
     pub settings: Settings,
-    /// Who is told what is no error.
+    /// The listener for notices.
     pub notices: Notices,
 }
 
@@ -58,7 +58,7 @@ impl Setup {
         let latency_max = model.timeout_s.map_or(usual.latency_max, |limit| Some(Duration::from_secs(limit) / 2));
         Limits {
             concurrency: model.concurrency.unwrap_or(usual.concurrency),
-            // Who says how many means them.
+            // A given number applies to them.
             concurrency_first: model.concurrency.unwrap_or(usual.concurrency_first),
             latency_max,
             requests_per_minute: model.requests_per_minute,

@@ -17,20 +17,20 @@ use crate::skill::{Trial, trials};
 use crate::store::ReplyStore;
 use crate::workspace::{Replies, Workspace};
 
-/// What the server of a model was found to do.
+/// The findings of a probe about the server of a model.
 #[derive(Debug)]
 pub struct Probed {
     /// The model, as calls to it are counted.
     pub model: String,
     /// What its server can do.
     pub abilities: Abilities,
-    /// What it made of each skill.
+    /// The result of each skill.
     pub trials: Vec<Trial>,
-    /// The file that remembers it; none where the user has no folder for caches.
+    /// The file that remembers it; none if the user has no cache folder.
     pub remembered: Option<PathBuf>,
 }
 
-/// Which model is asked, and what is kept of it.
+/// A model, and where its replies are kept.
 struct Call<'a> {
     asked: &'a str,
     role: ModelRole,
@@ -38,7 +38,7 @@ struct Call<'a> {
 }
 
 impl Setup {
-    /// Returns the model that a question is put to, if one was asked for; its replies are kept in the index at `index`.
+    /// Returns the model for a question, if requested; its replies are kept in the index at `index`.
     pub(super) fn question_model(
         &self,
         options: &CallOptions,
@@ -91,7 +91,7 @@ impl Setup {
         }
     }
 
-    /// Returns the model that writes questions into the index at `index`, if one was asked for.
+    /// Returns the model that writes questions into the index at `index`, if requested.
     pub(super) fn index_model(
         &self,
         asked: Option<&str>,
@@ -102,8 +102,7 @@ impl Setup {
         self.ready(&Call { asked, role: ModelRole::Index, calls }, Some(index)).map(Some)
     }
 
-    /// Returns what is to be known of the model that would write questions, if one was asked for, to say what it would
-    /// cost: no key is needed.
+    /// Returns the data about the requested model that an estimate of its cost needs, without a key.
     ///
     /// # Errors
     ///
@@ -124,11 +123,11 @@ impl Setup {
         Ok(Some(AskedModel { name, kept_as, sends_schema, prices: self.prices()?, replies }))
     }
 
-    /// Asks the server of a model what it can do, and remembers it; where jobs have servers of their own, each of them.
+    /// Probes the server of a model, and remembers the results; if jobs have their own servers, probes each of them.
     ///
     /// # Errors
     ///
-    /// If there is no such server; where one does not reply, its own result says so.
+    /// If there is no such server; a server that does not reply is reported in its result.
     ///
     /// # Cancel safety
     ///
@@ -158,10 +157,10 @@ impl Setup {
         if let Some(path) = &remembered {
             probe::remember(path, &endpoint, abilities)?;
         }
-        // As a command will ask it: told what its server can do, and given room where it turns out to need it.
+        // Used as in commands: with the abilities of its server, and room to think if it needs it.
         let told = abilities.applied(endpoint.clone());
         let (name, room) = (told.name(), self.room(&told, role));
-        // Every skill is tried, whatever came of those before.
+        // Every skill is tried, whether or not earlier ones work.
         let circuit = CircuitBreakerOptions { useless_max: u32::MAX, ..CircuitBreakerOptions::default() };
         let layers = Layers { limits: self.limits(role), room, circuit, ..Layers::default() };
         let model = layered(Arc::new(self.openai_model(told)?), layers);
@@ -171,13 +170,13 @@ impl Setup {
         Ok(Probed { model: name, abilities: known.unwrap_or(abilities), trials, remembered })
     }
 
-    /// Returns the price table that is set; an empty one where none is.
+    /// Returns the configured price table; an empty one by default.
     fn prices(&self) -> Result<Prices> {
         let path = self.settings.model.prices.as_deref();
         Ok(path.map(Prices::read).transpose()?.unwrap_or_default())
     }
 
-    /// Returns an endpoint that is told what its server can do: as it is set, or else as it was found out.
+    /// Returns an endpoint with the abilities of its server, from settings or a probe.
     fn with_abilities(&self, endpoint: Endpoint) -> Endpoint {
         let known = self.settings.servers().and_then(|path| probe::remembered(&path, &endpoint));
         known.map_or(endpoint.clone(), |known| known.applied(endpoint))
@@ -204,7 +203,7 @@ impl Setup {
         })
     }
 
-    /// Returns the model at an endpoint, which remembers what its server turns out not to take.
+    /// Returns the model at an endpoint, which remembers fields that its server rejects.
     fn openai_model(&self, endpoint: Endpoint) -> Result<OpenAiModel> {
         let usual = endpoint.clone();
         let model = OpenAiModel::new(endpoint)?;
@@ -218,7 +217,7 @@ impl Setup {
         }))
     }
 
-    /// Returns how much room a model has to think, and remembers where it turns out to need more.
+    /// Returns how much room a model has to think, and remembers if it needs more.
     fn room(&self, endpoint: &Endpoint, role: ModelRole) -> Room {
         let is_set = self.settings.model.for_role(role).thinking_tokens.is_some();
         let room = Room { tokens: endpoint.thinking_tokens, is_set, learnt: None };
@@ -228,7 +227,7 @@ impl Setup {
         Room { learnt: Some(Arc::new(learnt)), ..room }
     }
 
-    /// Returns where replies are kept; nowhere, and says so, where that place cannot be written.
+    /// Returns where replies are kept; none, with a notice, if the file cannot be written.
     fn replies(&self, index: &Path) -> Option<Arc<dyn ReplyStore>> {
         match self.workspace(index).and_then(|workspace| workspace.replies()) {
             Ok(replies) => Some(Arc::new(replies)),
@@ -240,7 +239,7 @@ impl Setup {
     }
 }
 
-/// Remembers in a file what a call showed of the model at an endpoint; a call does not fail where it cannot.
+/// Remembers in a file what a call revealed about the model at an endpoint; failures are ignored.
 fn remember(path: &Path, endpoint: &Endpoint, change: impl FnOnce(&mut Abilities)) {
     if let Err(error) = probe::remember_with(path, endpoint, change) {
         tracing::warn!(%error, "the findings about a server are not remembered");

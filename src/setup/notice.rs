@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// What a user should know.
+/// A notice for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
@@ -14,14 +14,14 @@ pub enum Notice {
         /// Why not.
         reason: String,
     },
-    /// Neo4j walks the graph, since it would not fit into memory; nobody chose that.
+    /// Neo4j walks the graph, because it would not fit into memory, and no option says otherwise.
     WalkedByNeo4j {
         /// Megabytes that it would take.
         needed_mb: u64,
         /// Megabytes that it may take.
         memory_max_mb: u64,
     },
-    /// Neo4j walks the graph, since one question alone does not pay for reading it; nobody chose that.
+    /// Neo4j walks the graph, because reading it does not pay off for one question, and no option says otherwise.
     WalkedOnce,
     /// A server that was named this once is not asked later, unless it is confirmed.
     ServerToConfirm {
@@ -63,12 +63,12 @@ impl fmt::Display for Notice {
 
 type Listener = Arc<dyn Fn(&Notice) + Send + Sync>;
 
-/// Who is told; nobody, by default.
+/// The listener; none by default.
 #[derive(Clone, Default)]
 pub struct Notices(Option<Listener>);
 
 impl Notices {
-    /// Tells `listener`.
+    /// Sends notices to `listener`.
     pub fn to(listener: impl Fn(&Notice) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(listener)))
     }

@@ -12,8 +12,7 @@ use crate::query::{RerankedBy, SearchOptions};
 /// Which embedder, and what runs it.
 #[derive(Debug, Clone, Default)]
 pub struct ModelOptions {
-    /// The embedder, as [`EmbedderChoice`](crate::embed::EmbedderChoice) reads it; that of the index, where none is
-    /// named.
+    /// The embedder, as [`EmbedderChoice`](crate::embed::EmbedderChoice) parses it; by default, that of the index.
     pub embedder: Option<String>,
     /// The library of ONNX Runtime.
     pub onnx_runtime: Option<PathBuf>,
@@ -28,10 +27,10 @@ pub struct RecordingFiles {
     pub replay: Option<PathBuf>,
 }
 
-/// Which language model is asked, and what it may spend.
+/// The language model, and its budget.
 #[derive(Debug, Clone, Default)]
 pub struct CallOptions {
-    /// The model: `SERVER:MODEL`, a model of the server that is set, or `default`. None is asked where none is named.
+    /// The model: `SERVER:MODEL`, a model of the configured server, or `default`. By default, none.
     pub model: Option<String>,
     /// Calls at most.
     pub calls_max: Option<u64>,
@@ -41,18 +40,18 @@ pub struct CallOptions {
     pub recording: RecordingFiles,
 }
 
-/// Passages that are judged again where nobody says how many.
+/// Default number of passages to rerank.
 const RERANK_DEFAULT: usize = 20;
 /// What names the language model as the reranker.
 const RERANKED_BY_MODEL: &str = "model";
 /// What names the rule as the reranker.
 const RERANKED_BY_RULE: &str = "rule";
-/// What stands before the folder of a cross-encoder.
+/// The prefix of the folder of a cross-encoder.
 const LOCAL_RERANKER: &str = "onnx";
-/// What stands before a reranker of the server that is set.
+/// The prefix of a reranker of the configured server.
 const SET_SERVER: &str = "server";
 
-/// What judges again what was found.
+/// The reranker.
 #[derive(Debug, Clone, Default)]
 pub struct RerankOptions {
     /// `onnx:DIR`, a cross-encoder in a folder, `SERVER:MODEL`, one behind a server, `model`, the language model,
@@ -62,7 +61,7 @@ pub struct RerankOptions {
     pub rerank: Option<usize>,
 }
 
-/// A reranker as it is asked for.
+/// A requested reranker.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RerankerChoice {
     /// The language model.
@@ -76,11 +75,11 @@ pub(super) enum RerankerChoice {
 }
 
 impl RerankOptions {
-    /// Writes into `options` who judges how many passages.
+    /// Sets the reranker and the number of passages in `options`.
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for a reranker that there is not.
+    /// [`Error::Option`] for an unknown reranker.
     pub fn apply(&self, options: &mut SearchOptions) -> Result<()> {
         options.reranked_by = match self.choice()? {
             Some(RerankerChoice::Model) => RerankedBy::Model,
@@ -91,7 +90,7 @@ impl RerankOptions {
         Ok(())
     }
 
-    /// Returns the reranker that is asked for.
+    /// Returns the requested reranker.
     pub(super) fn choice(&self) -> Result<Option<RerankerChoice>> {
         let Some(asked) = self.reranker.as_deref() else { return Ok(None) };
         if asked == RERANKED_BY_MODEL {
@@ -125,7 +124,7 @@ impl RerankOptions {
 /// Which index a question is put to, and with which models.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// The folder of the index; the one that is set, where none is named.
+    /// The folder of the index; by default, the configured one.
     pub index: Option<PathBuf>,
     /// The database to search instead. One that is only set is for publishing.
     pub database: Option<Database>,
@@ -133,13 +132,13 @@ pub struct EngineOptions {
     pub questions: Questions,
     /// Which embedder.
     pub models: ModelOptions,
-    /// What judges again what was found.
+    /// The reranker.
     pub rerank: RerankOptions,
-    /// Who searches the web, by address, or `default` for the one that is set; nobody where none is named.
+    /// The web search server, by address, or `default` for the configured one; by default, none.
     pub web_search: Option<String>,
     /// Which language model.
     pub call: CallOptions,
-    /// What the language model is for.
+    /// The job of the language model.
     pub role: ModelRole,
 }
 

@@ -20,7 +20,7 @@ use crate::skill::Performers;
 use crate::store::{GraphReader, VectorField};
 use crate::workspace::Workspace;
 
-/// What is known of an embedder beside its name.
+/// The data about an embedder besides its name.
 #[derive(Debug)]
 pub(super) struct Remembered {
     /// Where its model was when the index was made.
@@ -32,18 +32,17 @@ pub(super) struct Remembered {
     purpose: Purpose,
 }
 
-/// What an embedder is needed for.
+/// The purpose of an embedder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// To read an index, which goes some way without vectors: a server that is not confirmed is an error once it is
-    /// asked.
+    /// To read an index, which partly works without vectors: an unconfirmed server is an error once it is called.
     Read,
     /// To fill it: such a server is an error before anything is read.
     Fill,
 }
 
 impl Remembered {
-    /// Returns what a graph in a database knows: how long its vectors are, where it has any.
+    /// Returns the data of a graph in a database: the length of its vectors, if it has any.
     pub(super) fn of_graph(reader: &dyn GraphReader, calls: Calls) -> Result<Self> {
         let dimension = reader.vectors(VectorField::Passage)?.dimension;
         Ok(Self {
@@ -69,7 +68,7 @@ impl Setup {
         self.of_index(workspace, Purpose::Read, options, calls).await
     }
 
-    /// Returns the performers to fill an index with that is there.
+    /// Returns the performers for filling an existing index.
     ///
     /// # Errors
     ///
@@ -95,7 +94,7 @@ impl Setup {
         self.pinned(&manifest.embedder, &remembered, options).await
     }
 
-    /// Returns the performers with the embedder that was asked for, or else the one called `pinned`.
+    /// Returns the performers with the requested embedder, or else the one called `pinned`.
     pub(super) async fn pinned(
         &self,
         pinned: &str,
@@ -115,8 +114,8 @@ impl Setup {
         }
     }
 
-    /// Returns what the user allows of what an index says: the server at which an embedder would be asked that is named
-    /// without one, and others that are listed. A model needs no word, since its checksum is compared.
+    /// Returns what the user allows an index to use: the default server for embedders, and listed others. A local model
+    /// needs no confirmation, since its checksum is compared.
     #[must_use]
     pub fn confirmed(&self, options: &ModelOptions) -> Confirmed {
         let settings = &self.settings.model.for_role(ModelRole::Embedder);
@@ -125,7 +124,7 @@ impl Setup {
         Confirmed { model_folder: true, runtime: self.runtime(options), servers }
     }
 
-    /// Returns the performers with a model behind a server; none where the name is not of one.
+    /// Returns the performers with a model behind a server; none if the name is not of one.
     async fn pinned_server(
         &self,
         pinned: &str,
@@ -153,7 +152,7 @@ impl Setup {
             },
         };
         match self.confirmed(options).check(&endpoint) {
-            // A replay asks nobody.
+            // A replay calls no server.
             Err(_) if calls.log.is_replayed() => ask(endpoint, settings).await,
             Ok(()) => {
                 let settings = endpoint::for_named_by_index(&endpoint, settings)?;
@@ -167,8 +166,8 @@ impl Setup {
         }
     }
 
-    /// Says what has to be set so that the embedder of an index, which was named this once, can be used later: what the
-    /// index remembers of it is not enough.
+    /// Notifies the user which setting makes the embedder that was named now usable later, if what the index remembers
+    /// is not enough.
     ///
     /// # Errors
     ///
@@ -205,7 +204,7 @@ impl Setup {
         }
     }
 
-    /// Looks for a model where the settings say, then where it was when the index was made.
+    /// Finds a model where the settings say, then where it was when the index was made.
     fn local_model(&self, pinned: &str, place: Option<&EmbedderPlace>, options: &ModelOptions) -> Result<Performers> {
         let set = || match self.settings.embedder.as_deref()?.parse() {
             Ok(EmbedderChoice::Onnx(folder)) if folder.is_dir() => {

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::llm::{RecordedSearches, ReplayedSearches, SearchTool, WebServer};
 
 impl Setup {
-    /// Returns who searches the web, if anybody is to.
+    /// Returns the web search, if requested.
     pub(super) fn web_search(&self, options: &EngineOptions, log: &CallLog) -> Result<Option<Arc<dyn SearchTool>>> {
         let Some(asked) = options.web_search.as_deref() else { return Ok(None) };
         let refused = |reason: String| Error::Option { option: "web search", value: shown(asked).to_owned(), reason };
@@ -35,7 +35,7 @@ impl Setup {
     }
 }
 
-/// Returns what may be shown of an address: nothing that may be a key or a password.
+/// Returns an address without anything that may be a key or a password.
 fn shown(address: &str) -> &str {
     // A password may hold any of the others.
     if address.contains('@') { "the address" } else { address.split(['?', '#']).next().unwrap_or_default() }

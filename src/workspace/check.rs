@@ -18,13 +18,13 @@ const EXAMPLES_MAX: usize = 5;
 /// The check of the bytes of the version.
 const FILES: &str = "files";
 
-/// Checks of what is made from the records.
+/// Checks of parts derived from the records.
 const DERIVED: [&str; 4] = [FILES, "structure", "counts", "version-of-the-records"];
 
 /// The check of kept replies.
 const KEPT_REPLIES: &str = "replies";
 
-/// What one check found.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IndexFinding {
     /// Its name.
@@ -43,10 +43,10 @@ impl IndexFinding {
     }
 }
 
-/// What a check of a whole index found.
+/// The results of all checks of an index.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct IndexCheck {
-    /// The version that was checked; none where there is none, or where it cannot be read which.
+    /// The version that was checked; none if there is none, or if its number cannot be read.
     pub version: Option<IndexVersion>,
     /// Every check, in order.
     pub checks: Vec<IndexFinding>,
@@ -59,17 +59,17 @@ impl IndexCheck {
         self.checks.iter().all(|finding| finding.offenders == 0)
     }
 
-    /// Returns whether all that is wrong with the version is that files are not what was written.
+    /// Returns whether the only fault of the version is that files are not what was written.
     #[must_use]
     pub fn blames_files_alone(&self) -> bool {
         self.checks.iter().all(|it| it.offenders == 0 || it.check == FILES || !DERIVED.contains(&it.check))
     }
 
-    /// Returns what was found in the index at `path`, as an error.
+    /// Returns the faults of the index at `path` as an error.
     #[must_use]
     pub fn error(&self, path: &Path) -> Error {
         let offended: Vec<&str> = self.checks.iter().filter(|it| it.offenders > 0).map(|it| it.check).collect();
-        // What is derived is rebuilt from the records, and replies are not needed, which decides what there is to do.
+        // The hint depends on the damage: derived parts are rebuilt from the records, and replies are not needed.
         let path = match &offended[..] {
             [KEPT_REPLIES] => path.join(REPLIES),
             offended if offended.iter().all(|check| DERIVED.contains(check)) => path.to_owned(),
@@ -84,14 +84,13 @@ impl IndexCheck {
 }
 
 impl Workspace {
-    /// Checks an index, every byte of it: the records by the database's own check, their digests, ids and what belongs
-    /// together; every file of the current version, held as `access` says; what both say of one another; and kept
-    /// replies.
+    /// Checks every byte of an index: the records by the database's own check, their digests, ids and references; every
+    /// file of the current version, accessed as `access` says; the agreement of both; and kept replies.
     ///
     /// # Errors
     ///
-    /// If there is no index at `path`, or one of a format that this program does not read. What is damaged is no error
-    /// here: the report says what it is.
+    /// If there is no index at `path`, or one of a format that this program does not read. Damage is not an error here,
+    /// but part of the report.
     pub fn check_at(path: &Path, access: FileAccess) -> Result<IndexCheck> {
         match Self::open(path) {
             Ok(workspace) => workspace.with_file_access(access).check(),
@@ -124,7 +123,7 @@ impl Workspace {
         report.push("documents", documents.iter().map(|it| format!("{}: {}", it.name, it.reason)).collect());
         report.push("ids", ids);
         report.push("nothing-is-left", strays);
-        // What is wrong with the records was found; of the version only they can tell what it must be.
+        // The faults of the records are reported; the version cannot be checked without them.
         if let Ok(Some(row)) = records.current_version() {
             self.check_version(&records, &row, &mut report)?;
         }
@@ -145,7 +144,7 @@ impl Workspace {
             && let Ok(Some(now)) = records.current_version()
             && now.version != row.version
         {
-            // Files of a version that was replaced meanwhile may be gone.
+            // Files of a version that was replaced in the meantime may be gone.
             return self.check_version(records, &now, report);
         }
         report.version = Some(row.version);
@@ -158,7 +157,7 @@ impl Workspace {
             Ok(snapshot) => {
                 report.push("structure", Vec::new());
                 report.push("counts", counts(&snapshot));
-                // Where the records are ahead of the version, the next run brings it up to them.
+                // If the records are ahead of the version, the next run updates it.
                 let is_changed = records.manifest().is_ok_and(|manifest| manifest.is_changed);
                 let differences = if is_changed { Vec::new() } else { differences(records, &snapshot) };
                 report.push("version-of-the-records", differences);
@@ -181,7 +180,7 @@ impl Workspace {
     }
 }
 
-/// Returns what a version counts otherwise than it has it.
+/// Returns the counts of a version that differ from its contents.
 fn counts(snapshot: &Snapshot) -> Vec<String> {
     let (graph, counts) = (snapshot.graph(), snapshot.counts());
     let hierarchy = snapshot.hierarchy().map(|it| it.counts()).unwrap_or_default();
@@ -208,7 +207,7 @@ fn counts(snapshot: &Snapshot) -> Vec<String> {
     wrong.map(|(what, has, says)| format!("{what}: {has}, and {says} are counted")).collect()
 }
 
-/// Returns where the documents of the records are not those of the version that was made of them.
+/// Returns where the documents of the records differ from those of their version.
 fn differences(records: &Records, snapshot: &Snapshot) -> Vec<String> {
     let mut walk = Walk {
         snapshot,
@@ -231,7 +230,7 @@ fn differences(records: &Records, snapshot: &Snapshot) -> Vec<String> {
     found
 }
 
-/// A walk through records and version, side by side.
+/// A parallel walk through records and version.
 struct Walk<'a> {
     snapshot: &'a Snapshot,
     document: DocumentOrdinal,

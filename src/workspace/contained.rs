@@ -11,19 +11,19 @@ thread_local! {
     static IS_CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether a panic of this thread is caught, and told as an error: who tells of panics need not.
+/// Returns whether a panic of this thread is caught and becomes an error, so that it need not be printed.
 pub(crate) fn is_contained() -> bool {
     IS_CONTAINED.get()
 }
 
-/// Reads the file at `path` by a library that may panic over what is in it.
+/// Reads the file at `path` with a library that may panic on its contents.
 ///
 /// # Errors
 ///
-/// Those of `read`, and [`Error::Corrupt`] where it panics.
+/// Errors of `read`, and [`Error::Corrupt`] if it panics.
 pub(super) fn contained<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     let outer = IS_CONTAINED.replace(true);
-    // What is left half done is dropped with its reader.
+    // Its unfinished state is dropped with its reader.
     let done = catch_unwind(AssertUnwindSafe(read));
     IS_CONTAINED.set(outer);
     done.unwrap_or_else(|_| {

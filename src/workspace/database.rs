@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::files;
 
-/// What `SQLite` adds to the name of a database for the files beside it; the database itself goes last, so that one
-/// whose removal was interrupted is never without its log.
+/// The suffixes of `SQLite` for the files beside a database; the database itself is removed last, so that an
+/// interrupted removal never leaves it without its log.
 const COMPANIONS: [&str; 4] = ["-journal", "-wal", "-shm", ""];
-/// What is added to the name of a database while it is made.
+/// The suffix of a database while it is created.
 const UNFINISHED: &str = "-new";
 
 /// Returns whether a file in the folder of an index is called as one of the database `database` is.
@@ -18,10 +18,9 @@ pub(super) fn is_file_of(name: &str, database: &str) -> bool {
     rest.is_some_and(|rest| COMPANIONS.contains(&rest))
 }
 
-/// Checks that what lies where the database and its companions are kept are files, and no links; and that there is no
-/// journal beside it. Our databases have a log, and make no journal. One that is there was planted, or belongs to an
-/// incomplete copy: `SQLite` would replay it at once, truncate and fill the database with it, and remove the files that
-/// it names.
+/// Checks that the database and its companions are files, not links, and that there is no journal beside it. Our
+/// databases have a log, not a journal. One that is there was planted, or belongs to an incomplete copy: `SQLite` would
+/// replay it at once, truncate and fill the database with it, and remove the files that it names.
 pub(super) fn expect_files(database: &Path) -> Result<()> {
     companions(database).try_for_each(|path| files::expect_file(&path).map(drop))?;
     let journal = with_suffix(database, "-journal");
@@ -34,12 +33,12 @@ pub(super) fn remove(database: &Path) -> Result<()> {
     companions(database).try_for_each(|path| files::remove_own(&path).map(drop))
 }
 
-/// Removes what a run left that was killed while it made the database.
+/// Removes the leftovers of a run that was killed while it created the database.
 pub(super) fn remove_unfinished(database: &Path) -> Result<()> {
     remove(&unfinished(database))
 }
 
-/// Returns what a database is called while it is made.
+/// Returns the name of a database while it is created.
 pub(super) fn unfinished(database: &Path) -> PathBuf {
     with_suffix(database, UNFINISHED)
 }

@@ -145,7 +145,7 @@ pub(crate) struct Mention<'a> {
     pub(crate) name: &'a str,
     pub(crate) passage: PassageId,
     pub(crate) sentence: u32,
-    /// Who found it, where a model was asked too.
+    /// Who found it, if a model was asked too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<Origin>,
 }

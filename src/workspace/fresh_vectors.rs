@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 
-/// What the head begins with.
+/// The magic bytes of the header.
 const MAGIC: &[u8; 8] = b"CaVecs01";
 /// Bytes of a key.
 const KEY: usize = 32;
@@ -22,7 +22,7 @@ const SCALE: usize = size_of::<f32>();
 /// Bytes of a checksum.
 const SUM: usize = 8;
 
-/// What a vector is of, as a digest.
+/// The digest of a vector's text.
 pub(crate) type VectorKey = [u8; KEY];
 
 /// Vectors of a version that is not written yet.
@@ -39,7 +39,7 @@ impl FreshVectors {
         Self { path, head: [MAGIC, pinned.as_bytes().as_slice()].concat(), file: None }
     }
 
-    /// Returns what a run before has left, and makes ready for more. Vectors of another embedder are thrown away.
+    /// Returns the vectors of an earlier run, and prepares for more. Vectors of another embedder are discarded.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl FreshVectors {
         Ok((keys, vectors))
     }
 
-    /// Returns of what a run before has left vectors, of this embedder. Nothing is written.
+    /// Returns which texts have vectors of this embedder from an earlier run. Nothing is written.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl FreshVectors {
         files::read_own(&self.path)
     }
 
-    /// Returns what a file holds, up to the first entry that is not whole; nothing where it is of another embedder.
+    /// Returns the entries of a file, up to the first incomplete one; none if it is of another embedder.
     fn entries(&self, bytes: &[u8], dimension: usize) -> Option<(Vec<VectorKey>, QuantizedVectors)> {
         let (mut keys, mut vectors) = (Vec::new(), QuantizedVectors::new(dimension));
         let entries = bytes.strip_prefix(self.head.as_slice())?;

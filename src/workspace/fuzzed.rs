@@ -24,11 +24,11 @@ use crate::store::VectorField;
 const DIMENSION: usize = 256;
 
 /// Opens the file `name` in `folder` as `graph.bin`, `texts.bin`, `vectors.bin`, `hierarchy.bin`, `resolution.bin`,
-/// `descriptions.bin`, `matches.bin`, `segments.bin` or `names.bin`, by a number, and reads what it holds; returns
-/// whether it is one with as many documents, passages, sentences, in-coming and out-coming questions as `counts` says.
-/// For the hierarchy, the resolution and the descriptions, the first number is that of entities; the resolution also
-/// has documents in place of passages, and the descriptions have mentions, sentences, relations and communities behind
-/// it. For `names.bin`, the third is that of entities. The checksum of the file is right, whatever it holds.
+/// `descriptions.bin`, `matches.bin`, `segments.bin` or `names.bin`, by a number, and reads all of it; returns whether
+/// it is valid for as many documents, passages, sentences, in-coming and out-coming questions as `counts` says. For
+/// hierarchy, resolution and descriptions, the first number is that of entities; `resolution.bin` has documents in
+/// place of passages, and `descriptions.bin` is followed by mentions, sentences, relations and communities. For
+/// `names.bin`, the third is that of entities. The checksum of the file is always right.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };
@@ -45,7 +45,7 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
         4 => ResolutionFile::open(&file, [documents, passages, sentences]).is_ok_and(|file| resolve(&file, passages)),
         5 => {
             let [entities, mentions, sentences, relations, communities] = counts;
-            // There is no number for them: as many as there are entities.
+            // They have no count of their own: as many as there are entities.
             let described = Described { entities, mentions, relations, communities, summaries: entities, sentences };
             DescriptionsFile::open(&file, described).is_ok_and(|file| describe(&file, described))
         }
@@ -74,7 +74,7 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
     }
 }
 
-/// Follows every row and every number, as whoever walks the graph does: without looking.
+/// Follows every row and every number without checks, as a walk does.
 fn walk(file: &GraphFile) -> bool {
     let graph = file.graph();
     for document in graph.documents() {
@@ -102,7 +102,7 @@ fn walk(file: &GraphFile) -> bool {
     true
 }
 
-/// Follows relations, communities and layers, as whoever reads them does: without looking.
+/// Follows relations, communities and layers without checks, as their readers do.
 fn climb(file: &HierarchyFile, entities: usize, sentences: usize) -> bool {
     let hierarchy = file.hierarchy();
     for ([from, to], _, said) in hierarchy.relations() {
@@ -127,7 +127,7 @@ fn climb(file: &HierarchyFile, entities: usize, sentences: usize) -> bool {
     smallest.len() <= entities && layers.count() as u64 == counts.layers
 }
 
-/// Looks up what each name stands for in each document.
+/// Looks up the entity of each name in each document.
 fn resolve(file: &ResolutionFile, documents: usize) -> bool {
     let resolution = file.resolution();
     let entities = resolution.entity_thing.len();
@@ -141,7 +141,7 @@ fn resolve(file: &ResolutionFile, documents: usize) -> bool {
     resolution.merges().all(|it| it.entity.index() < entities && it.beside.index() < entities)
 }
 
-/// Reads what is said of everything that is described.
+/// Reads every description.
 fn describe(file: &DescriptionsFile, described: Described) -> bool {
     let descriptions = file.descriptions();
     let Described { entities, mentions, relations, communities, summaries, sentences } = described;

@@ -90,14 +90,14 @@ fn write_arrays(path: &Path, arrays: &[(&'static str, &[u8])], check: Result<(),
 #[derive(Debug)]
 struct Arrays {
     sections: Sections,
-    /// Where they lie, in the order of their names.
+    /// Their positions, in the order of their names.
     ranges: Vec<Range<usize>>,
 }
 
 impl Arrays {
     fn open(file: &Arc<HeldFile>, names: &[&'static str]) -> Result<Self> {
         let sections = Sections::of(file)?;
-        // What an earlier program does not know is empty.
+        // Arrays unknown to an earlier program are empty.
         let absent = |name: &str| (name.starts_with(OPTIONAL) || name == hierarchy::OPTIONAL).then_some(0..0);
         let range =
             |name: &&'static str| sections.range(name).or_else(|| absent(name)).ok_or_else(|| missing(&sections, name));
@@ -105,7 +105,7 @@ impl Arrays {
         Ok(Self { sections, ranges })
     }
 
-    /// Returns the arrays one after the other, whatever name is asked for.
+    /// Returns the arrays one after the other, whatever name is requested.
     fn in_order<'a>(&'a self) -> impl Fn(&str) -> Option<&'a [u8]> + 'a {
         let next = Cell::new(0);
         move |_| Some(self.sections.at(self.ranges.get(next.replace(next.get() + 1))?.clone()))
@@ -140,7 +140,7 @@ impl GraphFile {
     }
 }
 
-/// What matching came to in a version, mapped and checked.
+/// The matching of a version, mapped and checked.
 #[derive(Debug)]
 pub(super) struct MatchesFile(Arrays);
 
@@ -176,7 +176,7 @@ impl NamesFile {
     }
 }
 
-/// Where the texts of a version lie in its lexical fields, mapped and checked.
+/// The segments of a version's lexical fields, mapped and checked.
 #[derive(Debug)]
 pub(super) struct SegmentsFile(Arrays);
 
@@ -213,7 +213,7 @@ impl HierarchyFile {
     }
 }
 
-/// What a model says of the entities and relations of a version, mapped and checked.
+/// A model's descriptions of the entities and relations of a version, mapped and checked.
 #[derive(Debug)]
 pub(super) struct DescriptionsFile(Arrays);
 
@@ -231,7 +231,7 @@ impl DescriptionsFile {
     }
 }
 
-/// What the names of a version stand for, mapped and checked.
+/// The entities of the names of a version, mapped and checked.
 #[derive(Debug)]
 pub(super) struct ResolutionFile(Arrays);
 

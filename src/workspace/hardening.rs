@@ -8,16 +8,16 @@ use rusqlite::limits::Limit;
 const ROW_BYTES_MAX: i32 = 1_000_000_000;
 /// Bytes of a statement, those that a schema holds among them: ours are far below.
 const STATEMENT_BYTES_MAX: i32 = 64 << 10;
-/// Columns of a table, or of what a statement returns.
+/// Columns of a table, or of a result.
 const COLUMNS_MAX: i32 = 64;
-/// Other databases beside the one that was opened: one, which cleaning up takes.
+/// Attached databases: one, which `VACUUM` needs.
 const ATTACHED_MAX: i32 = 1;
 
 /// Everything that a schema has, in order: type, name, table and statement of each.
 pub(super) type Schema = Vec<(String, String, String, Option<String>)>;
 
-/// Makes a connection one for which a database is data: no trigger or view of it runs, no function is called by its
-/// schema, which statements cannot change past SQL, and its pages are looked at before they are relied on.
+/// Makes a connection treat its database as data: triggers and views do not run, the schema calls no function and can
+/// be changed only through SQL, and pages are checked before use.
 pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     let settings = [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),

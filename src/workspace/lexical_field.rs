@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::segments::{FieldSegments, GONE};
 use crate::store::TextField;
 
-/// Returns where the segments of a field lie in the folder of a version.
+/// Returns the paths of a field's segments in the folder of a version.
 fn folders(field: TextField) -> [&'static str; 2] {
     match field {
         TextField::Passage => [PASSAGE_TERMS, ADDED_PASSAGE_TERMS],
@@ -32,7 +32,7 @@ pub(super) struct LexicalField {
     changes: Option<Changes>,
 }
 
-/// What has changed since the first segment was written.
+/// Changes since the first segment was written.
 #[derive(Debug)]
 struct Changes {
     segments: Arc<SegmentsFile>,
@@ -40,8 +40,8 @@ struct Changes {
 }
 
 impl LexicalField {
-    /// Opens a field of `count` texts in the folder of a version. `below` finds the files of a folder in it; where
-    /// there are changes, `segments` says what lies where.
+    /// Opens a field of `count` texts in the folder of a version. `below` finds the files of a folder in it; if there
+    /// are changes, `segments` says which texts are in which segment.
     pub(super) fn open(
         field: TextField,
         version: &Path,
@@ -121,7 +121,7 @@ impl LexicalField {
         Ok(())
     }
 
-    /// Reads all of it, as searches would, and counts what each term has.
+    /// Reads all of it, as searches would, and counts the texts of each term.
     pub(super) fn check(&self) -> Result<()> {
         self.first.check()?;
         let Some(Changes { second, .. }) = &self.changes else { return Ok(()) };

@@ -7,14 +7,14 @@ use super::LOCK;
 use crate::error::{Error, Result};
 use crate::files::{self, Readers};
 
-/// The right to write the index; given back when dropped, or when the process ends in any way.
+/// The right to write the index; released when dropped, or when the process ends in any way.
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
 }
 
 impl Drop for Lock {
-    /// Closing the file would do, were it not for a process that another thread is starting: until it is the new
+    /// Closing the file would suffice, except for a process that another thread is starting: until it executes the new
     /// program, it holds every file of this one.
     fn drop(&mut self) {
         if let Err(error) = self.file.unlock() {

@@ -24,7 +24,7 @@ use memmap2::Mmap;
 use super::FileAccess;
 use crate::files;
 
-/// Bytes of a word of what is read.
+/// Bytes of a word of a file that is read.
 const WORD: usize = size_of::<u64>();
 
 /// A file of a finished version, held read-only.
@@ -47,7 +47,7 @@ impl Mapping {
         Self::read(file, usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?)
     }
 
-    /// Reads a file that had so many bytes. One that was cut meanwhile is held as far as it goes.
+    /// Reads a file that had so many bytes. If it was truncated in the meantime, the rest is missing.
     fn read(mut file: &File, bytes: usize) -> io::Result<Self> {
         let mut words = Vec::new();
         let count = bytes.div_ceil(WORD);

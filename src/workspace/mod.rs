@@ -96,7 +96,7 @@ const VECTORS: &str = "vectors.bin";
 const TEXT: &str = "text";
 const PASSAGE_TERMS: &str = "text/passages";
 const SENTENCE_TERMS: &str = "text/sentences";
-/// Those of texts that came since, and what lies where, in a version that shares the rest with an earlier one.
+/// Terms of later texts, and the segments, in a version that shares the rest with an earlier one.
 const ADDED_PASSAGE_TERMS: &str = "text/added-passages";
 const ADDED_SENTENCE_TERMS: &str = "text/added-sentences";
 const SEGMENTS: &str = "segments.bin";
@@ -114,7 +114,7 @@ pub enum FileAccess {
     Read,
 }
 
-/// What a new index is pinned to.
+/// The pins of a new index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceOptions {
     /// Name of the embedder.
@@ -174,11 +174,11 @@ pub struct Status {
     pub questions: WrittenCounts,
     /// Passages for which it gave nothing usable, and why.
     pub unwritten: Vec<Skip>,
-    /// Passages whose entities a language model was asked for.
+    /// Passages whose entities a language model was asked to find.
     pub entities: WrittenCounts,
     /// Passages for which it gave nothing usable, and why.
     pub unextracted: Vec<Skip>,
-    /// Entities of which a language model was asked to combine what passages say.
+    /// Entities whose descriptions a language model was asked to merge.
     pub descriptions: WrittenCounts,
     /// Entities for which it gave nothing usable, and why.
     pub undescribed: Vec<Skip>,
@@ -190,15 +190,15 @@ pub struct Status {
     pub reports: WrittenCounts,
     /// Topics for which it gave nothing usable, and why.
     pub unreported: Vec<Skip>,
-    /// What was spent on models to make the index, by model.
+    /// The cost of models for the index, by model.
     pub spending: Vec<(String, Spent)>,
-    /// Whether the version is of a part of the documents, made on the way of a first run that continues or was stopped.
+    /// Whether the version is a checkpoint with a part of the documents, of a first run that continues or was stopped.
     pub is_partial: bool,
     /// Whether documents were added, changed or removed since the version was made, or it is of a part of them.
     pub is_changed: bool,
     /// Documents of each media type.
     pub media_types: BTreeMap<String, u64>,
-    /// What the last run left out.
+    /// Sources that the last run left out.
     pub skips: Vec<Skip>,
     /// Bytes of the folder, all files together.
     pub bytes: u64,
@@ -216,7 +216,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// If there is none, or not one that this program reads.
+    /// If there is none, or one that this program cannot read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_at(path.as_ref())
     }
@@ -316,7 +316,7 @@ impl Workspace {
         if is_there(&path)? { Replies::open_to_read(&path).map(Some) } else { Ok(None) }
     }
 
-    /// Returns where vectors of an embedder with this pin are kept until there is a version that has them.
+    /// Returns where vectors of an embedder with this pin are kept until a version has them.
     #[must_use]
     pub fn fresh_vectors(&self, pin: &WorkspaceOptions) -> FreshVectors {
         FreshVectors::new(self.path.join(FRESH_VECTORS), pin)
@@ -331,8 +331,8 @@ impl Workspace {
         Ok(self.records()?.manifest()?.embedder)
     }
 
-    /// Returns where the model of the embedder was when the index was made, if it has one, according to whoever made
-    /// the index. Only what the caller has [`Confirmed`](crate::embed::Confirmed) can be used.
+    /// Returns where the model of the embedder was when the index was made, if it has one, according to the index. Only
+    /// what the caller has [`Confirmed`](crate::embed::Confirmed) can be used.
     ///
     /// # Errors
     ///
@@ -350,7 +350,7 @@ impl Workspace {
         Records::open_to_read(&self.path.join(RECORDS))
     }
 
-    /// Returns the documents that somebody removed, and that runs leave out.
+    /// Returns the removed documents, which runs leave out.
     ///
     /// # Errors
     ///
@@ -359,8 +359,8 @@ impl Workspace {
         self.records()?.removed()
     }
 
-    /// Takes back documents that somebody removed, by the ids that their sources give them: the next run that finds
-    /// them indexes them. An id that was not removed is passed over.
+    /// Undoes the removal of documents, by the ids of their sources: the next run that finds them indexes them. Ids
+    /// that were not removed are ignored.
     ///
     /// # Errors
     ///
@@ -478,7 +478,7 @@ fn not_an_index(path: &Path, reason: impl Into<String>) -> Error {
     Error::NotAnIndex { path: path.to_owned(), reason: reason.into() }
 }
 
-/// Checks that an index can be made in `path`: nothing is there except remains of a killed or damaged index.
+/// Checks that an index can be created in `path`: nothing is there except leftovers of a killed or damaged index.
 fn check_is_free(path: &Path) -> Result<()> {
     let entries = match std::fs::read_dir(path) {
         Ok(entries) => entries,
@@ -502,7 +502,7 @@ fn check_is_free(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the bytes of all files below `path`; what goes away meanwhile counts nothing.
+/// Returns the bytes of all files below `path`; files that disappear in the meantime do not count.
 fn bytes_of(path: &Path) -> u64 {
     let files = walkdir::WalkDir::new(path).into_iter().filter_map(|entry| entry.ok()?.metadata().ok());
     files.filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()

@@ -12,16 +12,16 @@ use crate::error::{Error, Result};
 use crate::files::{self, Readers};
 use crate::store::ReplyStore;
 
-/// `CaRp` in ASCII: tells kept replies from other databases.
+/// `CaRp` in ASCII: distinguishes kept replies from other databases.
 const APPLICATION_ID: i32 = 0x4361_5270;
 /// Replies that are kept; beyond, the oldest go.
 const REPLIES_MAX: i64 = 100_000;
 /// The tables: since an earlier program, and since this one.
 const TABLES: [&str; 2] = [include_str!("replies.sql"), include_str!("replies-digests.sql")];
-/// Keeps a reply, in the place of the one that is kept under its key.
+/// Keeps a reply, replacing the one under its key.
 const KEEP: &str = "INSERT INTO replies (key, reply) VALUES (?1, ?2) \
      ON CONFLICT (key) DO UPDATE SET reply = excluded.reply RETURNING number";
-/// Keeps what a reply must be.
+/// Keeps the digest of a reply.
 const SEAL: &str = "INSERT OR REPLACE INTO digests (number, digest) VALUES (?1, ?2)";
 /// What [`Replies::whole`] takes, but for where.
 const WHOLE: &str = "SELECT r.key, r.reply, d.digest FROM replies r LEFT JOIN digests d ON d.number = r.number";
@@ -31,7 +31,7 @@ const UNSEALED: &str = "SELECT r.key, r.reply, NULL FROM replies r";
 const UNMADE: &str = "SELECT r.key, r.reply, NULL FROM (SELECT NULL AS number, NULL AS key, NULL AS reply LIMIT 0) r";
 /// Forgets the oldest beyond a number.
 const FORGET_OLDEST: &str = "DELETE FROM replies WHERE number <= (SELECT max(number) FROM replies) - ?1";
-/// Forgets what replies had to be that are no longer kept.
+/// Deletes the digests of replies that are no longer kept.
 const FORGET_SEALS: &str = "DELETE FROM digests WHERE number < (SELECT coalesce(min(number), number + 1) FROM replies)";
 /// How long one process waits for another that holds the file for a moment.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -95,13 +95,13 @@ impl Replies {
         Ok(Self { path: path.to_owned(), connection: Mutex::new(connection), read })
     }
 
-    /// Returns where they are.
+    /// Returns their path.
     #[must_use]
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the bytes of the file, as far as it can be looked at.
+    /// Returns the bytes of the file, if it can be read.
     #[must_use]
     pub(crate) fn bytes(&self) -> u64 {
         std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
@@ -133,7 +133,7 @@ impl Replies {
         is_right.then_some((key, reply))
     }
 
-    /// Returns what is wrong with the file and the replies in it.
+    /// Returns the faults of the file and the replies in it.
     pub(super) fn faults(&self) -> Result<Vec<String>> {
         let connection = self.connection();
         let check = || -> rusqlite::Result<Vec<String>> {
@@ -167,7 +167,7 @@ impl Replies {
             let transaction = connection.transaction()?;
             let mut added = 0;
             for (key, reply) in replies {
-                // One that is damaged is not kept, whatever stands in its row.
+                // A damaged one counts as not kept.
                 if kept == Kept::Stays && self.find(&transaction, key)?.is_some() {
                     continue;
                 }
@@ -219,7 +219,7 @@ enum Kept {
     Goes,
 }
 
-/// Returns what a reply must be: the first half of a hash of its key and its text.
+/// Returns the digest of a reply: the first half of a hash of its key and its text.
 fn digest(key: &[u8; 32], reply: &str) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(key).update(reply.as_bytes());
@@ -272,8 +272,7 @@ fn seal(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Says that the file is damaged only where that is what the database says: a full disk, too little memory or another
-/// process are no damage.
+/// Reports damage only if the database does: a full disk, too little memory or another process are not damage.
 fn unread(path: &Path, error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, Unknown};
     match error.sqlite_error_code() {

@@ -28,17 +28,17 @@ const BYTE_ORDER: u32 = 0x0102_0304;
 const HEADER_BYTES: usize = 24;
 const NAME_BYTES: usize = 32;
 const ENTRY_BYTES: usize = NAME_BYTES + 16;
-/// Above what a file of ours has; a larger number is damage.
+/// More than any file of ours has; a larger number is damage.
 const SECTION_COUNT_MAX: usize = 1024;
 const ALIGNMENT: usize = 8;
 
 /// Writes the bytes of a section.
 pub(crate) type Gather<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
 
-/// What a section holds.
+/// The contents of a section.
 #[derive(Clone, Copy)]
 pub(crate) enum Contents<'a> {
-    /// Bytes as they lie.
+    /// Raw bytes.
     Bytes(&'a [u8]),
     /// So many bytes, gathered while they are written.
     Gathered(usize, &'a Gather<'a>),
@@ -60,13 +60,13 @@ impl Contents<'_> {
     }
 }
 
-/// Writes `sections` to `path`, under another name first, and syncs them; returns what the file holds.
+/// Writes `sections` to `path`, under another name first, and syncs them; returns the stamp of the file.
 pub(crate) fn write(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<Stamp> {
     write_synced(path, sections)?;
     Stamp::of(path)
 }
 
-/// As [`write()`]; returns what the parts of the file hold too.
+/// As [`write()`]; also returns the stamps of its parts.
 pub(super) fn write_with_blocks(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<(Stamp, Blocks)> {
     write_synced(path, sections)?;
     Stamp::with_blocks(path)
@@ -113,12 +113,12 @@ pub(crate) struct Sections {
     table: Vec<(String, Range<usize>)>,
 }
 
-/// Who holds the bytes.
+/// The owner of the bytes.
 #[derive(Debug)]
 enum Bytes {
     /// A file of a version.
     OfVersion(Arc<HeldFile>),
-    /// A file that is no part of an index.
+    /// A file that is not part of an index.
     Read(Mapping),
 }
 
@@ -132,7 +132,7 @@ impl Bytes {
 }
 
 impl Sections {
-    /// Reads a file of ours that is no part of an index.
+    /// Reads a file of ours that is not part of an index.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let missing = || Error::io("open", path)(io::ErrorKind::NotFound.into());
         let file = files::open_own(path)?.ok_or_else(missing)?;
@@ -142,7 +142,7 @@ impl Sections {
 
     /// Takes a file of a version.
     pub(super) fn of(file: &Arc<HeldFile>) -> Result<Self> {
-        // Where the sections lie is in the first block, if the file is not checked as a whole already.
+        // The table of sections is in the first block, which is checked unless the whole file was.
         file.check_part(0..file.bytes().len().min(1))?;
         Self::with(file.path(), Bytes::OfVersion(Arc::clone(file)))
     }
@@ -161,12 +161,12 @@ impl Sections {
         }
     }
 
-    /// Returns where the section `name` lies.
+    /// Returns the position of the section `name`.
     pub(crate) fn range(&self, name: &str) -> Option<Range<usize>> {
         self.table.iter().find(|(it, _)| it == name).map(|(_, range)| range.clone())
     }
 
-    /// Iterates over all sections, as they lie in the file.
+    /// Iterates over all sections, in file order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.table.iter().map(|(name, range)| (name.as_str(), self.at(range.clone())))
     }
@@ -181,7 +181,7 @@ impl Sections {
         bytemuck::try_cast_slice(self.at(range)).unwrap_or_default()
     }
 
-    /// Returns where the section `name` lies, which must be a whole number of `T`.
+    /// Returns the position of the section `name`, which must be a whole number of `T`.
     pub(crate) fn array<T: bytemuck::AnyBitPattern>(&self, name: &str) -> Result<Range<usize>> {
         let range = self.range(name).ok_or_else(|| self.corrupt(format!("it has no section `{name}`")))?;
         match bytemuck::try_cast_slice::<u8, T>(self.at(range.clone())) {

@@ -31,7 +31,7 @@ pub struct Snapshot {
     graph: GraphFile,
     /// None of a version that was made before there were any.
     hierarchy: Option<HierarchyFile>,
-    /// None where no model found anything.
+    /// None if no model found anything.
     descriptions: Option<DescriptionsFile>,
     /// None of a version that was made before there was any.
     resolution: Option<ResolutionFile>,
@@ -43,7 +43,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Opens the version that `row` describes, whose files lie in `folder`.
+    /// Opens the version that `row` describes, whose files are in `folder`.
     pub(super) fn open(folder: &Path, row: &VersionRow, access: FileAccess) -> Result<Self> {
         let files = VersionFiles::open(folder, row, access)?;
         let file = |path| files.file(path);
@@ -112,7 +112,7 @@ impl Snapshot {
         self.sentence_terms.check()
     }
 
-    /// Returns a hash of all that the version holds: equal where two are, as far as they were made alike.
+    /// Returns a hash of the contents of the version: equal for equal versions made in the same way.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
@@ -154,7 +154,7 @@ impl Snapshot {
         self.texts.outgoing_origin(question)
     }
 
-    /// Returns the vectors of out-coming questions, by ordinal; none where they were not kept.
+    /// Returns the vectors of out-coming questions, by ordinal; none if they were not kept.
     ///
     /// # Errors
     ///
@@ -279,7 +279,7 @@ pub(super) fn text_counts(counts: &Counts) -> TextCounts {
     }
 }
 
-/// Checks that a graph, which lies at `path`, is one of so many of each.
+/// Checks that a graph, whose file is `path`, has so many of each.
 pub(super) fn check_counts(path: &Path, graph: &PassageGraph<'_>, counts: TextCounts) -> Result<()> {
     let found = [graph.document_count(), graph.passage_count(), graph.sentence_count(), graph.incoming_passage.len()];
     if found == [counts.documents, counts.passages, counts.sentences, counts.incoming] {

@@ -34,12 +34,12 @@ pub(super) struct Blocks {
 /// A file of a version, by its path inside the version's folder, with forward slashes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StampedFile {
-    /// Where it lies.
+    /// Its path.
     pub(super) path: String,
-    /// What it must be.
+    /// Its expected size and checksum.
     #[serde(flatten)]
     pub(super) stamp: Stamp,
-    /// What its parts must be, of a file that is checked where it is used and not when it is opened.
+    /// The expected checksums of its parts, for a file that is checked on use and not when opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) blocks: Option<Blocks>,
 }
@@ -94,7 +94,7 @@ impl Blocks {
             && self.blake3.len() as u64 == bytes.div_ceil(self.bytes).saturating_mul(HASH_DIGITS as u64)
     }
 
-    /// Checks the blocks of `file` that `part` touches, side by side; returns the first that is not what was written.
+    /// Checks the blocks of `file` that `part` touches, in parallel; returns the first that is not what was written.
     pub(super) fn check(&self, file: &[u8], part: Range<usize>) -> Result<(), Range<usize>> {
         let bytes = usize::try_from(self.bytes).unwrap_or(usize::MAX).max(1);
         let check = |number: usize| {

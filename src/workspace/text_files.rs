@@ -34,7 +34,7 @@ impl HasLen for TextFile {
 }
 
 impl FileHandle for TextFile {
-    /// Copies: what is asked for is the list of terms, once, and then one term's texts at a time.
+    /// Copies, since reads are small: the list of terms once, and then one term's texts at a time.
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
         let bytes = self.0.bytes().get(range).ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok(OwnedBytes::new(bytes.to_vec()))

@@ -27,7 +27,7 @@ pub(crate) type TermsOf<'a> = dyn Fn(usize, &mut String) + Sync + 'a;
 const FIELD: &str = "terms";
 /// Sizes the first table of terms; more is taken as it is needed.
 const WRITER_BYTES: usize = 8 << 20;
-/// Memory that terms and postings take while they are collected. What is more is compressed, and merged in the end.
+/// Memory for terms and postings while they are collected. Beyond it, they are compressed, and merged at the end.
 const PART_BYTES: usize = 16 << 20;
 
 /// Writes the index of `count` texts into `folder`, which must be empty.
@@ -54,7 +54,7 @@ fn write_in_parts(
 /// Returns the error of the system that the library made an internal error of its own, keeping only the words.
 fn refusal_in(error: &TantivyError) -> Option<std::io::Error> {
     let TantivyError::InternalError(said) = error else { return None };
-    // As the standard library words what a system said.
+    // In the standard library's wording of system errors.
     let (_, code) = said.rsplit_once("(os error ")?;
     code.split_once(')')?.0.parse().ok().map(std::io::Error::from_raw_os_error)
 }
@@ -65,7 +65,7 @@ struct PartIndex {
     index: Index,
 }
 
-/// Returns the indexes of all texts, in order; nothing where a stop was asked for.
+/// Returns the indexes of all texts, in order; none if a stop was requested.
 fn collect(
     count: usize,
     terms_of: &TermsOf<'_>,
@@ -141,7 +141,7 @@ pub(super) struct TextIndex {
 }
 
 impl TextIndex {
-    /// Opens the index of these files of `folder`, by name, which must hold `count` texts and have been checked against
+    /// Opens the index of these files of `folder`, by name, which must have `count` texts and have been checked against
     /// their checksums: the library behind it trusts what it reads.
     pub(super) fn open(folder: &Path, files: BTreeMap<PathBuf, Arc<HeldFile>>, count: usize) -> Result<Self> {
         contained(folder, || Self::open_trusted(folder, files, count))
@@ -178,7 +178,7 @@ impl TextIndex {
         };
         let mut ordinal = postings.doc();
         while ordinal != TERMINATED {
-            // Whoever visits counts on it.
+            // Visitors rely on it.
             if ordinal as usize >= self.count {
                 let reason = format!("it names text {ordinal} of {}", self.count);
                 return Err(Error::Corrupt { path: self.path.clone(), reason });

@@ -17,11 +17,11 @@ use crate::graph::ordinal::{
 };
 use crate::store::{DocumentText, PassageText};
 
-/// What is written, each in the order of its ordinals.
+/// The contents to write, each in the order of its ordinals.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Texts<'a> {
     pub(super) documents: &'a [&'a Document],
-    /// For each document, the first that it is nearly equal to; itself where there is none before.
+    /// For each document, the first that it is a near-duplicate of; itself if there is none before it.
     pub(super) originals: &'a [DocumentOrdinal],
     pub(super) passages: &'a [&'a Passage],
     pub(super) incoming: &'a [&'a PseudoQuery],
@@ -110,7 +110,7 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
     sections::write(path, &parts)
 }
 
-/// Returns a number for each passage; 0 where it has none.
+/// Returns a number for each passage; 0 if it has none.
 fn places(passages: &[&Passage], place: impl Fn(&Passage) -> Option<u32>) -> Vec<u32> {
     passages.iter().map(|it| place(it).unwrap_or_default()).collect()
 }
@@ -151,7 +151,7 @@ const COLUMN_NAMES: [(&str, &str); 9] = [
     ("outgoing.text-ends", "outgoing.texts"),
 ];
 
-/// Where a column lies: ends, bytes.
+/// The position of a column: ends, bytes.
 type ColumnRange = (Range<usize>, Range<usize>);
 
 /// `texts.bin`, mapped and checked.
@@ -237,7 +237,7 @@ impl TextsFile {
         })
     }
 
-    /// Returns what is shown of a passage with these sentences.
+    /// Returns the texts shown of a passage with these sentences.
     pub(crate) fn passage(&self, passage: PassageOrdinal, sentences: Ordinals<SentenceOrdinal>) -> Result<PassageText> {
         let span = self.item::<[u32; 2]>(&self.spans, passage).ok_or_else(|| no("passage", passage))?;
         let section = self.text(&self.passage_sections, passage);
@@ -253,7 +253,7 @@ impl TextsFile {
         })
     }
 
-    /// Returns the id of a document; one of zeros where there is no such document.
+    /// Returns the id of a document; zeros if there is no such document.
     pub(crate) fn document_id(&self, document: DocumentOrdinal) -> DocumentId {
         DocumentId::from_bytes(self.item(&self.document_ids, document).unwrap_or_default())
     }
@@ -273,13 +273,13 @@ impl TextsFile {
         self.text(&self.passage_texts, passage)
     }
 
-    /// Returns where sentences lie in the text of their passage.
+    /// Returns the spans of sentences in the text of their passage.
     pub(crate) fn sentences(&self, sentences: Ordinals<SentenceOrdinal>) -> impl Iterator<Item = Span> {
         let spans = self.sections.items::<[u32; 2]>(self.sentences.clone());
         spans.get(sentences.range()).unwrap_or_default().iter().copied().map(to_span)
     }
 
-    /// Returns what is shown of a document.
+    /// Returns the texts shown of a document.
     pub(crate) fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
         let id = self.item::<[u8; 16]>(&self.document_ids, document).ok_or_else(|| no("document", document))?;
         let metadata = serde_json::from_str(self.text(&self.metadata, document)).map_err(|error| {
@@ -302,12 +302,12 @@ impl TextsFile {
         self.item::<[u8; 16]>(&self.document_ids, original).map(DocumentId::from_bytes)
     }
 
-    /// Returns the id of a passage; one of zeros where there is no such passage.
+    /// Returns the id of a passage; zeros if there is no such passage.
     pub(super) fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
         PassageId::from_bytes(self.item(&self.passage_ids, passage).unwrap_or_default())
     }
 
-    /// Returns the id of an in-coming question; one of zeros where there is no such question.
+    /// Returns the id of an in-coming question; zeros if there is no such question.
     pub(super) fn incoming_id(&self, question: IncomingOrdinal) -> QuestionId {
         QuestionId::from_bytes(self.item(&self.incoming_ids, question).unwrap_or_default())
     }
@@ -327,7 +327,7 @@ impl TextsFile {
         code.and_then(QuestionOrigin::of_code).unwrap_or(QuestionOrigin::Rule)
     }
 
-    /// Returns the id of an out-coming question; one of zeros where there is no such question.
+    /// Returns the id of an out-coming question; zeros if there is no such question.
     pub(super) fn outgoing_id(&self, question: OutgoingOrdinal) -> QuestionId {
         QuestionId::from_bytes(self.item(&self.outgoing_ids, question).unwrap_or_default())
     }

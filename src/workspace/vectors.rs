@@ -11,7 +11,7 @@ use super::version_files::HeldFile;
 use crate::error::{Error, Result};
 use crate::store::{VectorField, Vectors};
 
-/// Writes `vectors.bin`; returns what it holds and what its parts hold.
+/// Writes `vectors.bin`; returns its stamp and those of its parts.
 pub(super) fn write(path: &Path, dimension: usize, fields: [Vectors<'_>; 4]) -> Result<(Stamp, Blocks)> {
     if fields.iter().any(|field| field.dimension != dimension) {
         return Err(Error::Internal(format!("vectors of another dimension than {dimension}")));
@@ -49,7 +49,7 @@ struct Field {
     name: &'static str,
     scales: Range<usize>,
     codes: Range<usize>,
-    /// Set once all of it was found to be what was written.
+    /// Set once all of it was checked.
     checked: OnceLock<()>,
 }
 
@@ -99,7 +99,7 @@ impl VectorsFile {
             if !scales.iter().all(|scale| scale.is_finite()) {
                 return Err(self.sections.corrupt(format!("`{}` has a value that is not a number", field.name)));
             }
-            // Who was here at the same time has found the same.
+            // A concurrent caller found the same.
             let _set = field.checked.set(());
         }
         let codes = self.sections.items(field.codes.clone());

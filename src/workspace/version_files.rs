@@ -16,13 +16,13 @@ use super::{FileAccess, MATCHES, NAMES, VECTORS};
 use crate::error::{Error, Result};
 use crate::files;
 
-/// A file of a version: its bytes, and what they must be.
+/// A file of a version: its bytes, and its stamp.
 #[derive(Debug)]
 pub(super) struct HeldFile {
     path: PathBuf,
     mapping: Mapping,
     due: StampedFile,
-    /// What came of checking all of it, where that was done.
+    /// The result of checking all of it, if done.
     whole: OnceLock<Option<Damage>>,
 }
 
@@ -39,12 +39,12 @@ impl HeldFile {
         Ok(Self { path, mapping, due: due.clone(), whole: OnceLock::new() })
     }
 
-    /// Returns where the file lay.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns what it must be.
+    /// Returns its stamp.
     pub(super) fn due(&self) -> &StampedFile {
         &self.due
     }
@@ -54,7 +54,7 @@ impl HeldFile {
         self.mapping.bytes()
     }
 
-    /// Checks all of it; what came of it is remembered.
+    /// Checks all of it, and remembers the result.
     pub(super) fn check(&self) -> Result<()> {
         let damage = self.whole.get_or_init(|| self.find_damage());
         damage.as_ref().map_or(Ok(()), |reason| Err(self.corrupt(reason)))
@@ -73,7 +73,7 @@ impl HeldFile {
         }
     }
 
-    /// Checks a part of it, and what lies in the same blocks.
+    /// Checks a part of it, and the rest of its blocks.
     pub(super) fn check_part(&self, part: Range<usize>) -> Result<()> {
         match &self.due.blocks {
             Some(blocks) if self.whole.get().is_none() => {
@@ -101,7 +101,7 @@ pub(super) struct VersionFiles {
 }
 
 impl VersionFiles {
-    /// Opens the files of the version that `row` describes, which lie in `folder`.
+    /// Opens the files of the version that `row` describes, in `folder`.
     pub(super) fn open(folder: &Path, row: &VersionRow, access: FileAccess) -> Result<Self> {
         Self::check_names(folder, row)?;
         expect_folders(folder)?;
@@ -112,7 +112,7 @@ impl VersionFiles {
             }
             Ok((due.path.clone(), Arc::new(file)))
         };
-        // Side by side, and the first that fails in their order is reported.
+        // In parallel; the first failure in their order is reported.
         let files = row
             .files
             .par_iter()
@@ -124,7 +124,7 @@ impl VersionFiles {
         Ok(Self { folder: folder.to_owned(), files })
     }
 
-    /// Checks that the records name files that we write and nothing else: a name is no way out of the folder.
+    /// Checks that the records name only files that we write, so that no name leads out of the folder.
     pub(super) fn check_names(folder: &Path, row: &VersionRow) -> Result<()> {
         let is_ours = |file: &StampedFile| {
             let are_whole = file.blocks.as_ref().is_none_or(|blocks| blocks.are_of(file.stamp.bytes));
@@ -163,7 +163,7 @@ impl VersionFiles {
     }
 }
 
-/// Returns those of some files of a version that lie below the folder at `path`, by their names there.
+/// Returns the files of a version that are below the folder at `path`, by their names there.
 pub(super) fn below<'f>(
     files: impl IntoIterator<Item = &'f Arc<HeldFile>>,
     path: &str,
@@ -175,8 +175,8 @@ pub(super) fn below<'f>(
     files.into_iter().filter_map(named).collect()
 }
 
-/// Returns what is wrong with the files of the version that `row` describes, every byte of each checked: one error a
-/// file that is missing, misplaced or not what was written.
+/// Returns the faults of the files of the version that `row` describes, after checking every byte: one error per file
+/// that is missing, misplaced or not what was written.
 pub(super) fn damage_of_version(folder: &Path, row: &VersionRow) -> Vec<Error> {
     if let Err(error) = VersionFiles::check_names(folder, row).and_then(|()| expect_folders(folder)) {
         return vec![error];

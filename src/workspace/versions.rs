@@ -13,7 +13,7 @@ use crate::domain::IndexVersion;
 use crate::error::{Error, Result};
 use crate::files::{self, FolderInUse, Found};
 
-/// What a version is called while it is written, before its number.
+/// The prefix of a version's folder while it is written.
 const UNFINISHED: &str = ".tmp-";
 /// Folders of the text index that not every version has.
 const ADDED: [&str; 2] = [ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS];
@@ -47,7 +47,7 @@ fn number(digits: &str) -> Option<u64> {
 pub(super) struct VersionFile;
 
 impl VersionFile {
-    /// Reads a path with forward slashes; none where no file that we write is called so.
+    /// Parses a path with forward slashes; none if we write no file with that name.
     pub(super) fn parse(path: &str) -> Option<Self> {
         let is_ours = match path.rsplit_once('/') {
             None => is_file_of_sections(path),
@@ -67,7 +67,7 @@ fn is_file_of_sections(name: &str) -> bool {
     })
 }
 
-/// The text index names its files: a segment by 32 hexadecimal digits, and a few beside it.
+/// Names by the text index: 32 hexadecimal digits for a segment, and a few others.
 fn is_file_of_terms(name: &str) -> bool {
     let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_alphanumeric());
     let is_segment = || {
@@ -81,7 +81,7 @@ fn is_file_of_terms(name: &str) -> bool {
     known.contains(&name) || is_segment() || is_temporary()
 }
 
-/// Checks that the folders of a version, of which `folder` is the outermost, lie there themselves.
+/// Checks that the folders of a version, with `folder` as the outermost, are not links.
 pub(super) fn expect_folders(folder: &Path) -> Result<()> {
     let inner = [TEXT, PASSAGE_TERMS, SENTENCE_TERMS].map(|name| folder.join(name));
     let outer = [folder.parent().unwrap_or(folder), folder].map(Path::to_owned);
@@ -90,18 +90,18 @@ pub(super) fn expect_folders(folder: &Path) -> Result<()> {
             return Err(Error::Corrupt { path, reason: "it is not there".to_owned() });
         }
     }
-    // Where there is none, the records name no file in it.
+    // If there is none, the records name no file in it.
     ADDED.iter().try_for_each(|name| files::expect_folder(&folder.join(name)).map(drop))
 }
 
-/// The folder `versions` of an index, which is no link.
+/// The folder `versions` of an index, which is not a link.
 #[derive(Debug)]
 pub(super) struct Versions {
     path: PathBuf,
 }
 
 impl Versions {
-    /// Makes the folder in the index at `index` where there is none.
+    /// Creates the folder in the index at `index` if missing.
     pub(super) fn make(index: &Path) -> Result<Self> {
         let path = index.join(VERSIONS);
         if !files::expect_folder(&path)? {
@@ -111,7 +111,7 @@ impl Versions {
         Ok(Self { path })
     }
 
-    /// Removes versions that nobody can ask for: never finished, or not `kept`. Returns what is not ours and stays.
+    /// Removes unused versions: unfinished, or not `kept`. Returns foreign files, which stay.
     pub(super) fn clear(&self, kept: &[IndexVersion]) -> Result<Vec<PathBuf>> {
         let mut foreign = Vec::new();
         for (path, found) in files::entries_of_own(&self.path)? {
@@ -127,7 +127,7 @@ impl Versions {
     /// Makes the folders of a version that is to be written.
     pub(super) fn begin(&self, version: IndexVersion) -> Result<PathBuf> {
         let folder = self.path.join(format!("{UNFINISHED}{version}"));
-        // What could not be removed is in the way.
+        // Something that could not be removed is in the way.
         for path in [self.finished(version), folder.clone()] {
             if Found::at(&path).map_err(Error::io("open", &path))? != Found::Nothing {
                 return Err(Error::Foreign { path: first_foreign(&path).unwrap_or(path) });
@@ -142,7 +142,7 @@ impl Versions {
 
     /// Gives a version that was written its name. From then on it stays, whatever happens.
     pub(super) fn finish(&self, unfinished: &Path, version: IndexVersion) -> Result<()> {
-        // The files are on the disk; what the folders say of them is not yet.
+        // The files are on the disk, but not yet the folder entries.
         for name in ADDED {
             if files::expect_folder(&unfinished.join(name))? {
                 files::sync(&unfinished.join(name))?;
@@ -165,7 +165,7 @@ impl Versions {
     }
 }
 
-/// Makes the folders, in that of a version, of texts that came since its fields were written whole.
+/// Creates the folders, in that of a version, for texts added since its fields were last rewritten.
 pub(super) fn make_added(version: &Path) -> Result<()> {
     ADDED.iter().try_for_each(|name| files::make_own_folder(&version.join(name)))
 }
@@ -176,7 +176,7 @@ fn first_foreign(path: &Path) -> Option<PathBuf> {
     below.into_iter().next().map(|(path, _)| first_foreign(&path).unwrap_or(path))
 }
 
-/// Removes what is ours of a version, and notes what is not.
+/// Removes our files of a version, and notes foreign ones.
 struct Remover<'a> {
     foreign: &'a mut Vec<PathBuf>,
 }

@@ -31,7 +31,7 @@ use crate::graph::resolution::PackedResolution;
 use crate::graph::segments::PackedSegments;
 use crate::store::Vectors;
 
-/// What a version is made of. Lists are in the order of their ordinals, which are those of `graph`.
+/// The contents of a version. Lists are in the order of their ordinals, which are those of `graph`.
 pub struct VersionParts<'a> {
     /// When, as it is to be shown; the caller has the clock.
     pub created_at: &'a str,
@@ -43,13 +43,13 @@ pub struct VersionParts<'a> {
     pub names: Option<&'a PackedNameStatistics>,
     /// The hierarchy over its entities.
     pub hierarchy: &'a PackedHierarchy,
-    /// What a model says of entities and relations, where it was asked.
+    /// A model's descriptions of entities and relations, if it was asked.
     pub descriptions: Option<&'a PackedDescriptions>,
-    /// What its names stand for.
+    /// The entities of its names.
     pub resolution: &'a PackedResolution,
     /// The documents.
     pub documents: &'a [&'a Document],
-    /// For each document, the first that it is nearly equal to, by number; itself where there is none before.
+    /// For each document, the first that it is a near-duplicate of, by number; itself if there is none before it.
     pub originals: &'a [DocumentOrdinal],
     /// The passages, document by document.
     pub passages: &'a [&'a Passage],
@@ -63,17 +63,17 @@ pub struct VersionParts<'a> {
     pub sentence_vectors: Vectors<'a>,
     /// One vector an in-coming question.
     pub incoming_vectors: Vectors<'a>,
-    /// One vector an out-coming question, where they are worth keeping: a search needs none.
+    /// One vector per out-coming question, if worth keeping: searches need none.
     pub outgoing_vectors: Option<Vectors<'a>>,
     /// The lexical fields.
     pub terms: Terms<'a>,
     /// Passages, sentences and questions that have a vector of zeros until a later version.
     pub without_vectors: u64,
-    /// Of what each part was made, by stage: a later version takes over what it would make of the same.
+    /// The inputs of each part, by stage: a later version reuses parts with equal inputs.
     pub stages: &'a StageMarks,
 }
 
-/// Gives the terms of texts, separated by spaces, by their numbers in a field. Each is asked for once, in order.
+/// Returns the terms of texts, separated by spaces, by their numbers in a field. Each is requested once, in order.
 pub trait FieldTerms: Sync {
     /// Appends those of a passage.
     fn passage(&self, passage: usize, terms: &mut String);
@@ -87,11 +87,11 @@ pub trait FieldTerms: Sync {
 pub enum Terms<'a> {
     /// Of every text.
     Made(&'a dyn FieldTerms),
-    /// As an earlier version has them, but for what has changed since.
+    /// The fields of an earlier version, plus later changes.
     Changed {
         /// Those of the earlier version.
         earlier: &'a HeldTerms,
-        /// What lies where.
+        /// The segments.
         segments: &'a PackedSegments,
         /// Those of the second segments.
         added: &'a dyn FieldTerms,
@@ -140,7 +140,7 @@ impl VersionParts<'_> {
     }
 }
 
-/// Of which documents a version is made.
+/// Which documents a version contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// Of all.
@@ -149,13 +149,13 @@ pub enum Extent {
     Partial,
 }
 
-/// The right to write a workspace, held until it is dropped.
+/// The right to write a workspace, until it is dropped.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
     /// The embedder of the versions to come.
     pin: WorkspaceOptions,
-    /// Of which documents they are.
+    /// Which documents they contain.
     extent: Extent,
     // Before the lock: the records are closed before another writer may open them.
     records: Records,
@@ -184,7 +184,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Lets a request to stop end what is being written, which then never was.
+    /// Allows a request to stop to end the current write, which is then rolled back.
     pub fn stop_by(&mut self, cancellation: &Cancellation) {
         self.cancellation = cancellation.clone();
         self.records.stop_by(cancellation);
@@ -195,19 +195,19 @@ impl Writer {
         &mut self.records
     }
 
-    /// Returns where the records are.
+    /// Returns the path of the records.
     #[must_use]
     pub fn records_path(&self) -> PathBuf {
         self.path.join(RECORDS)
     }
 
-    /// Returns where a publisher keeps what it left in a database, for the next.
+    /// Returns where a publisher keeps the published state for the next publish.
     #[must_use]
     pub fn published_path(&self) -> PathBuf {
         self.path.join(PUBLISHED)
     }
 
-    /// Returns what lies among the versions and is no part of an index. It stays where it is.
+    /// Returns files among the versions that are not part of an index. They stay.
     #[must_use]
     pub fn foreign(&self) -> &[PathBuf] {
         &self.foreign
@@ -218,20 +218,20 @@ impl Writer {
         self.pin = pin;
     }
 
-    /// Says of which documents the versions to come are.
+    /// Sets which documents the next versions contain.
     pub fn set_extent(&mut self, extent: Extent) {
         self.extent = extent;
     }
 
-    /// Returns where vectors of the version to come are kept until it is there.
+    /// Returns where vectors of the next version are kept until it exists.
     #[must_use]
     pub fn fresh_vectors(&self) -> FreshVectors {
         FreshVectors::new(self.path.join(FRESH_VECTORS), &self.pin)
     }
 
-    /// Makes a version of what the records hold, and the current one of it; returns its number.
+    /// Makes a version from the records, and makes it current; returns its number.
     ///
-    /// Readers of other versions are not disturbed. The last one is kept where somebody is about to open it.
+    /// Readers of other versions are not disturbed. The previous version is kept only if a reader is opening it.
     ///
     /// # Errors
     ///
@@ -256,15 +256,15 @@ impl Writer {
         let last = self.records.manifest()?.current.and_then(|last| self.versions.claim(last));
         self.records.finish_version(&row, if last.is_some() { LastFiles::Gone } else { LastFiles::Kept })?;
         self.clear_leftovers()?;
-        // What it held is in the version; one that stays is of no use and does no harm.
+        // Its contents are in the version; a leftover file is useless but harmless.
         let _gone = files::remove_own(&self.path.join(FRESH_VECTORS));
         Ok(version)
     }
 
-    /// Removes the folders of versions that nobody can ask for: those that the records do not name.
+    /// Removes the folders of unused versions: those that the records do not name.
     fn clear_leftovers(&mut self) -> Result<()> {
         let kept = match self.records.kept_versions() {
-            // Whoever does not know which files are of use removes none.
+            // Without knowing which files are in use, none is removed.
             Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
             kept => kept?,
         };
@@ -276,7 +276,7 @@ impl Writer {
     }
 }
 
-/// Writes the files of a version into `folder` and syncs them; returns what they must be.
+/// Writes the files of a version to `folder` and syncs them; returns their stamps.
 fn write_files(
     folder: &Path,
     dimension: usize,
@@ -319,8 +319,8 @@ fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Resu
     Ok(files)
 }
 
-/// Makes a file readable by whom the user lets read new files: the text index makes some by way of temporary files,
-/// which nobody else may read.
+/// Gives a file the user's default permissions: the text index creates some through temporary files, which only the
+/// user can read.
 fn share(path: &Path) -> Result<()> {
     if path.extension().is_none_or(|extension| extension != "json") {
         return Ok(());
@@ -373,7 +373,7 @@ fn write_field(
         files::sync(&path)?;
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let path_in_version = format!("{name}/{file_name}");
-        // What is recorded is what a reader takes for a file of a version.
+        // Only files that a reader accepts as part of a version are recorded.
         if VersionFile::parse(&path_in_version).is_none() {
             return Err(Error::Internal(format!("the text index wrote `{path_in_version}`")));
         }

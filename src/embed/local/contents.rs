@@ -7,7 +7,7 @@
 const DEPTH_MAX: usize = 100;
 /// How a model in the runtime's other format, which is not looked into here, is known.
 const OTHER_FORMAT: (usize, &[u8]) = (4, b"ORTM");
-/// The field of a tensor that says whether its values lie elsewhere.
+/// The field of a tensor that says whether its values are in another file.
 const DATA_LOCATION: u64 = 14;
 
 /// Whether a model may be given to the runtime.
@@ -36,7 +36,7 @@ enum Message {
 }
 
 impl Message {
-    /// Returns what a field holds, if tensors may be in it.
+    /// Returns the contents of a field, if it may contain tensors.
     const fn inner(self, field: u64) -> Option<Self> {
         Some(match (self, field) {
             (Self::Model, 7) | (Self::Training, 1 | 2) | (Self::Attribute, 6 | 11) => Self::Graph,
@@ -65,7 +65,7 @@ pub(super) fn of(file: &[u8]) -> Contents {
     }
 }
 
-/// Returns whether the values of a tensor in a message lie outside the file; none where it is no such message.
+/// Returns whether the values of a tensor in a message are outside the file; none if it is not such a message.
 fn holds_external(message: Message, mut bytes: &[u8], depth: usize) -> Option<bool> {
     let depth = depth.checked_sub(1)?;
     while !bytes.is_empty() {
@@ -89,7 +89,7 @@ fn holds_external(message: Message, mut bytes: &[u8], depth: usize) -> Option<bo
                 }
             }
             5 => drop(take(&mut bytes, 4)?),
-            // Groups, which the format does not have, and what is no kind at all.
+            // Groups, which the format does not use, and invalid kinds.
             _ => return None,
         }
     }

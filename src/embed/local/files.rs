@@ -9,7 +9,7 @@ use crate::domain::ModelError;
 use crate::error::{Error, Result};
 use crate::files;
 
-/// The name that a model has where its folder has several.
+/// The name of the model if its folder has several.
 const MODEL: &str = "model.onnx";
 const TOKENIZER: &str = "tokenizer.json";
 const POOLING: &str = "1_Pooling/config.json";
@@ -17,18 +17,18 @@ const POOLING: &str = "1_Pooling/config.json";
 const DIGITS: usize = 32;
 /// Bytes of a model at most: more do not fit into the format.
 const MODEL_BYTES_MAX: u64 = 2 << 30;
-/// Bytes of each file beside it at most.
+/// Maximum bytes of each file besides it.
 const BESIDE_BYTES_MAX: u64 = 256 << 20;
 
-/// The files of a model, read. Whatever a tokenizer or the runtime is given of a model is in here, and its name is a
-/// checksum of all of it: what lies in the folder later cannot change what is loaded.
+/// The files of a model, read into memory. Tokenizer and runtime get only these, and the model's name has a checksum
+/// over all of them: later changes in the folder cannot affect what is loaded.
 pub(in crate::embed) struct ModelFiles {
     pub(in crate::embed) folder: PathBuf,
-    /// `stem@checksum`: another model has another name, wherever it lies.
+    /// `stem@checksum`: another model has another name, in any folder.
     pub(in crate::embed) name: String,
     pub(in crate::embed) onnx: Vec<u8>,
     pub(in crate::embed) tokenizer: TokenizerFiles,
-    /// How the vectors of its pieces become one: their mean, or the first where the folder says so.
+    /// How the vectors of its pieces become one: their mean, or the first if the folder says so.
     pub(in crate::embed) pooling: Pooling,
 }
 
@@ -74,7 +74,7 @@ fn checksum(onnx: &[u8], tokenizer: &TokenizerFiles, pooling: &Pooling) -> Strin
     hasher.finalize().to_hex().chars().take(DIGITS).collect()
 }
 
-/// Reads what sentence-transformers write beside a model that takes its first piece's vector.
+/// Reads the file by which sentence-transformers mark a model that uses its first piece's vector.
 fn pooling(folder: &Path) -> Result<Pooling> {
     #[derive(serde::Deserialize)]
     struct Modes {

@@ -15,10 +15,10 @@ pub(super) use runtime::{LibrarySearch, environment, library};
 
 /// Word pieces that a model is given of one text, with the two that mark its ends.
 pub(super) const TOKENS_MAX: usize = 258;
-/// A thread that waits must not burn a core: there is one text at a time, on one thread.
+/// A waiting thread must not use CPU time: there is one text at a time, on one thread.
 pub(super) const SESSION_CONFIG: (&str, &str) = ("session.intra_op.allow_spinning", "0");
 
-/// Where a model lies, and the library that runs it, as whoever runs the program names them.
+/// Where a model is, and the library that runs it, as named by the user.
 ///
 /// The folder is trusted: a library beside the model is loaded. What an index names is a
 /// [`LocalPlace`](super::LocalPlace), which is not, and cannot be turned into this.
@@ -26,12 +26,12 @@ pub(super) const SESSION_CONFIG: (&str, &str) = ("session.intra_op.allow_spinnin
 pub struct ModelPlace {
     /// Folder of the model.
     pub folder: PathBuf,
-    /// Library of ONNX Runtime; looked for beside the model and in the usual places where none is given.
+    /// Library of ONNX Runtime; by default, it is found beside the model or in the usual places.
     pub runtime: Option<PathBuf>,
 }
 
 impl ModelPlace {
-    /// Returns the library that runs the model: as it is given, or where it is found. It is not loaded.
+    /// Returns the library that runs the model, given or found, without loading it.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ pub(in crate::embed) struct Pool<S> {
 }
 
 impl<S> Pool<S> {
-    /// Makes the first session, so that what is wrong with the model is known at once.
+    /// Creates the first session, so that faults of the model are known at once.
     pub(in crate::embed) fn new(make: impl Fn() -> Result<S> + Send + Sync + 'static) -> Result<Self> {
         let first = make()?;
         Ok(Self { idle: Mutex::new(vec![first]), make: Box::new(make) })

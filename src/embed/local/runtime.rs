@@ -35,7 +35,7 @@ const LIBRARY: &str = if cfg!(windows) {
 
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
 
-/// Where the library is looked for. Loading it runs its code, so none of these is ever taken from an index.
+/// Where to find the library. Loading it runs its code, so none of these ever comes from an index.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::embed) enum LibrarySearch<'a> {
     /// This file.
@@ -65,7 +65,7 @@ pub(in crate::embed) fn library(search: LibrarySearch<'_>) -> Result<PathBuf> {
     let in_system = || FOLDERS.iter().map(Path::new).find_map(library_in);
     match search {
         LibrarySearch::At(path) if path.is_file() => {
-            // A bare name would be looked for elsewhere.
+            // A bare name would be searched for elsewhere.
             std::path::absolute(path).map_err(Error::io("find", path))
         }
         LibrarySearch::At(path) => Err(fault(RuntimeError::Missing { path: path.to_owned() })),
@@ -79,7 +79,7 @@ pub(in crate::embed) fn library(search: LibrarySearch<'_>) -> Result<PathBuf> {
     }
 }
 
-/// Returns the library in a folder; one with a version in its name where there is none without, the last of several.
+/// Returns the library in a folder; if there is none without a version in its name, the last one with a version.
 fn library_in(folder: &Path) -> Option<PathBuf> {
     let plain = folder.join(LIBRARY);
     if plain.is_file() {

@@ -73,8 +73,8 @@ pub struct OverviewLine {
     pub answer: String,
 }
 
-/// Asks every method the questions that systems have answered, and measures what it gathers: passages and rows of
-/// levels, whole and in their order, as many as fit in `tokens`, and what is quoted of these without a model.
+/// Asks every method the questions that systems have answered, and measures its context: passages and rows of levels,
+/// whole and in order, as many as fit in `tokens`, and the quotations from these without a model.
 ///
 /// # Errors
 ///

@@ -18,10 +18,9 @@ use crate::error::Result;
 use crate::llm::ChatModel;
 use crate::skill::{Better, Criterion, Degradation, Performed, PreferSkill, PreferTask, Preference, perform};
 
-/// Lets `model` compare the answers of a contest, each pair in both orders, as far as `file` has no verdict of it yet,
-/// and returns what all verdicts say. Equal answers are a tie, without a call. A verdict that the model
-/// does not give is counted with its reason, and asked for again by the next run; what ends the calls, such as the
-/// budget, ends the run.
+/// Has `model` compare the answers of a contest, each pair in both orders, unless `file` has a verdict on it, and
+/// returns the result of all verdicts. Equal answers are a tie, without a call. Missing verdicts are counted by reason,
+/// and requested again by the next run; whatever ends the calls, such as the budget, ends the run.
 ///
 /// # Errors
 ///
@@ -30,7 +29,7 @@ use crate::skill::{Better, Criterion, Degradation, Performed, PreferSkill, Prefe
 ///
 /// # Cancel safety
 ///
-/// Dropping the future loses the verdict that is being asked for and nothing else.
+/// Dropping the future only loses the verdict in progress.
 pub async fn judge(model: &dyn ChatModel, contest: &Contest, file: &mut VerdictFile) -> Result<JudgeReport> {
     let (mut failures, mut stopped) = (BTreeMap::<String, FailedVerdicts>::new(), None);
     let mut spent = Spent::default();

@@ -147,8 +147,8 @@ pub struct MatrixReport {
     pub notes: Vec<String>,
 }
 
-/// Puts the questions of each collection to each method: once without a model, and where a model has a part in it, once
-/// for each who leads it. A real model has a part in every method whose answers are compared.
+/// Asks each method the questions of each collection: once without a model, and if the method uses a model, once for
+/// each leader. A real model takes part in every method whose answers are compared.
 ///
 /// # Errors
 ///
@@ -226,8 +226,8 @@ fn compared(mut run: Run, first: Option<&Run>, notes: &mut Vec<String>) -> Run {
     run
 }
 
-/// Returns whether a difference between what two led says something of methods: where it is the same one, or one of
-/// them is nobody. A simulated model knows what a real one has to find out.
+/// Returns whether a difference between two rows is about methods: if both have the same leader, or one has none. A
+/// simulated model knows what a real one has to find out.
 fn is_comparable(first: &str, own: &str) -> bool {
     first == own || [first, own].contains(&NO_MODEL)
 }

@@ -19,8 +19,8 @@ use crate::store::{Follow, Wanted};
 /// Where the structure of a graph is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Traversal {
-    /// In memory where it fits, else in the database; for one question in the database, which is faster than to read a
-    /// structure, unless a copy of it is kept.
+    /// In memory if it fits, else in the database; for a single question in the database, which is faster than reading
+    /// the structure, unless a copy is kept.
     #[default]
     Auto,
     /// In memory: the structure is read when the graph is opened.
@@ -30,7 +30,7 @@ pub enum Traversal {
 }
 
 impl Traversal {
-    /// Every way that can be asked for.
+    /// Every option.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Memory, Self::Cypher];
 
     /// Returns its name.
@@ -70,7 +70,7 @@ pub struct TraversalOptions {
     /// Bytes of memory that a structure may take, by [`DatabaseGraph::structure_bytes`](super::DatabaseGraph), for
     /// [`Traversal::Auto`] to hold it in memory.
     pub memory_max: u64,
-    /// The folder where a copy of the structure is kept, to be opened from; none is kept where there is none.
+    /// The folder for a copy of the structure, which opens faster; without it, no copy is kept.
     pub cache: Option<PathBuf>,
     /// How many questions are to come.
     pub questions: Questions,
@@ -87,7 +87,7 @@ pub enum Questions {
 }
 
 impl TraversalOptions {
-    /// Bytes of memory that a structure may take where nobody says how many: that of about a million passages.
+    /// Default limit of a structure in bytes of memory: that of about a million passages.
     pub const MEMORY_MAX: u64 = 2 << 30;
 
     /// Returns whether a structure that was read would serve one question and be lost.

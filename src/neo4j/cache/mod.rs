@@ -54,8 +54,8 @@ const DIMENSION_MAX: usize = 1 << 16;
 /// The index in a database, to be asked questions. It may be shared by any number of tasks of the runtime that it was
 /// opened in.
 ///
-/// What is kept in memory is that of one version. Every question looks whether another version was published, and then
-/// reads it again.
+/// The data in memory is of one version. Every question checks whether another version was published, and if so, reads
+/// it again.
 pub struct DatabaseGraph {
     session: Session,
     options: Arc<TraversalOptions>,
@@ -65,8 +65,7 @@ pub struct DatabaseGraph {
     reading: Arc<Mutex<()>>,
 }
 
-/// What is kept of one version: its numbers, its structure or a part of it, and what was fetched of its texts. Clones
-/// share it.
+/// The cached data of one version: its numbers, its structure or a part of it, and texts fetched. Clones share it.
 #[derive(Clone)]
 pub(super) struct GraphCache {
     pub(super) version: i64,
@@ -96,11 +95,11 @@ pub enum ReadFrom {
 }
 
 impl DatabaseGraph {
-    /// Connects, and reads the structure of the version that is there, if it is to be in memory.
+    /// Connects, and reads the structure of the current version, if it is to be in memory.
     ///
     /// # Errors
     ///
-    /// [`Error::Database`] if nobody answers, or there is no index or one that cannot be read.
+    /// [`Error::Database`] if the server does not respond, or there is no index or one that cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -120,7 +119,7 @@ impl DatabaseGraph {
         self.current().traversal
     }
 
-    /// Returns what the structure of the version that was read last was read from.
+    /// Returns the source of the structure of the version that was read last.
     #[must_use]
     pub fn read_from(&self) -> ReadFrom {
         self.current().read_from

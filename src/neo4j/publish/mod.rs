@@ -43,8 +43,8 @@ pub enum OtherVectors {
 pub struct PublishOptions {
     /// What to do if the database holds vectors of another embedder.
     pub other_vectors: OtherVectors,
-    /// What to do if the database holds an index of another collection, or one of which more than half of the documents
-    /// would go.
+    /// What to do if the database has an index of another collection, or one that would lose more than half of its
+    /// documents.
     pub other_index: OtherIndex,
     /// The listener for progress.
     pub progress: Option<ProgressSink>,
@@ -60,7 +60,7 @@ impl std::fmt::Debug for PublishOptions {
     }
 }
 
-/// What publishing came to.
+/// The result of publishing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct PublishReport {
     /// The version that the database holds now: its own count, raised by each publish that changes something.
@@ -77,9 +77,9 @@ pub struct PublishReport {
     pub detached: u64,
     /// How much the version holds.
     pub counts: Counts,
-    /// How long it took until all was committed.
+    /// How long it took until everything was committed.
     pub seconds: f64,
-    /// How long indexes took to be filled after that, where they were made.
+    /// How long indexes took to be filled after that, if they were created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index_seconds: Option<f64>,
 }
@@ -88,9 +88,9 @@ pub struct PublishReport {
 ///
 /// # Errors
 ///
-/// [`Error::Database`] with what the matter is; readers of the database see the last version that was published whole.
-/// [`Error::Busy`] while the index is written, [`Error::Unfinished`] if it has changes that are in no version yet,
-/// [`Error::Cancelled`] with what was written kept for the next publish.
+/// [`Error::Database`] with the cause; readers of the database see the last complete version. [`Error::Busy`] while the
+/// index is written, [`Error::Unfinished`] if it has changes that are in no version yet, [`Error::Cancelled`], after
+/// which the next publish continues.
 ///
 /// # Cancel safety
 ///
@@ -103,7 +103,7 @@ pub async fn publish(workspace: &Workspace, target: &Target, options: &PublishOp
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-/// Makes good what a check found: what is missing in the schema is made again, what differs is published again.
+/// Repairs the faults that a check found: recreates missing parts of the schema, and republishes elements that differ.
 ///
 /// # Errors
 ///

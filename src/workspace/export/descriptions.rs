@@ -24,7 +24,7 @@ pub(crate) struct DescribedEntity<'a> {
     pub(crate) origin: Origin,
 }
 
-/// What a model says of a relation.
+/// A model's description of a relation.
 #[derive(Debug, Serialize)]
 pub(crate) struct RelationDescription<'a> {
     pub(crate) from: EntityId,
@@ -34,7 +34,7 @@ pub(crate) struct RelationDescription<'a> {
     pub(crate) origin: Origin,
 }
 
-/// What a model says of a community.
+/// A model's report about a community.
 #[derive(Debug, Serialize)]
 pub(crate) struct CommunityReport {
     pub(crate) community: CommunityId,
@@ -44,7 +44,7 @@ pub(crate) struct CommunityReport {
     pub(crate) findings: Vec<ReportedFinding>,
 }
 
-/// What a model says that the members of a summary entity have in common.
+/// A model's summary of what the members of a summary entity have in common.
 #[derive(Debug, Serialize)]
 pub(crate) struct SummaryDescription {
     pub(crate) summary: SummaryId,
@@ -67,7 +67,7 @@ pub(crate) struct ReportedFinding {
 }
 
 impl Snapshot {
-    /// Adds the entities and relations that a model found, with what it says of them.
+    /// Adds the entities and relations that a model found, with its descriptions.
     pub(super) fn export_descriptions(&self, lines: &mut CanonicalLines) -> Result<()> {
         let (graph, known) = (self.graph(), self.hierarchy().zip(self.descriptions()));
         let Some((hierarchy, descriptions)) = known else { return Ok(()) };

@@ -57,7 +57,7 @@ pub(crate) struct Summary {
     pub(crate) sentences: Vec<SentencePlace>,
 }
 
-/// What is summarized, by what, and how much of it.
+/// A member, its summary entity, and its weight.
 #[derive(Debug, Serialize)]
 pub(crate) struct Membership<M: Serialize> {
     pub(crate) member: M,

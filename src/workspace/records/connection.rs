@@ -14,15 +14,15 @@ use crate::domain::CollectionId;
 use crate::error::{Error, Result};
 use crate::files;
 
-/// `Carn` in ASCII: tells the records of an index from other databases.
+/// `Carn` in ASCII: distinguishes the records of an index from other databases.
 pub(super) const APPLICATION_ID: i32 = 0x4361_726e;
 
 /// How long one process waits for another that holds the database for a moment.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// What the write-ahead log is cut to once it is written back.
+/// The size to which the write-ahead log is truncated after a checkpoint.
 const LOG_BYTES_KEPT: i64 = 4 << 20;
 
-/// Makes the database: under another name first, so that it is there whole or not at all.
+/// Creates the database: under another name first, so that it exists completely or not at all.
 pub(super) fn create(path: &Path, options: &WorkspaceOptions) -> Result<()> {
     let unfinished = database::unfinished(path);
     database::remove(&unfinished)?;
@@ -31,7 +31,7 @@ pub(super) fn create(path: &Path, options: &WorkspaceOptions) -> Result<()> {
     let filled = fill(&unfinished, options, fresh_collection(path)).map_err(Error::records("make"));
     let made = filled.and_then(|()| files::sync(&unfinished)).and_then(|()| files::rename_own(&unfinished, path));
     if made.is_err() {
-        // What is left of it is of no use; the error says what happened.
+        // The incomplete file is useless; the error says what happened.
         let _gone = database::remove(&unfinished);
     }
     made
@@ -52,12 +52,12 @@ fn fill(path: &Path, options: &WorkspaceOptions, collection: CollectionId) -> ru
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", INDEX_FORMAT)?;
     transaction.commit()?;
-    // Kept in the file: whoever opens it later uses the log.
+    // Stored in the file, so that later connections use the log.
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.close().map_err(|(_, error)| error)
 }
 
-/// Makes the id of a new collection, out of what no other has: randomness of the system, this process, and the place.
+/// Makes the unique id of a new collection, from randomness of the system, this process, and the path.
 pub(super) fn fresh_collection(path: &Path) -> CollectionId {
     let random = [0; 2].map(|_| RandomState::new().hash_one(()).to_le_bytes());
     let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -88,10 +88,10 @@ pub(super) fn open_to_write(path: &Path) -> Result<Connection> {
 
 /// Opens the database to read it, however little the folder allows.
 ///
-/// A reader that may write to the folder takes part in the log as everyone does, and the last to leave clears it away.
-/// One that may not reads with what is there. Where there is no log and none can be made, nobody can write either, and
-/// the file is read as it is. Where there is a log and no room beside it, as on a full disk, it is read all the same:
-/// without it an older version would be shown.
+/// A reader with write access to the folder uses the log normally, and the last one removes it. One without uses the
+/// existing files. If there is no log and none can be created, nobody can write either, and the file alone is read. If
+/// there is a log but no room for its companion, as on a full disk, the log is still read: without it, an older version
+/// would be shown.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
     database::expect_files(path)?;
     let attempts = [OpenFlags::SQLITE_OPEN_READ_WRITE, OpenFlags::SQLITE_OPEN_READ_ONLY];
@@ -116,8 +116,8 @@ fn try_to_read(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Con
     first_read(connection)
 }
 
-/// Reads the log without the file beside it that those who read at once share: what is in the log is noted in memory,
-/// and nobody else may open the database meanwhile. Nothing is written, also not when it is closed.
+/// Reads the log without its shared-memory file: the index of the log is in memory, and nobody else may open the
+/// database at the same time. Nothing is written, not even on close.
 fn try_to_read_alone(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
     hardening::distrust(&connection)?;
@@ -138,8 +138,8 @@ fn flags(mode: OpenFlags) -> OpenFlags {
     mode | OpenFlags::SQLITE_OPEN_NO_MUTEX
 }
 
-/// Returns whether the system does not let the log be used as usual: the folder cannot be written, or there is no room
-/// for what goes with the log.
+/// Returns whether the system prevents the normal use of the log: the folder cannot be written, or there is no room for
+/// its companion.
 fn is_refused(error: &rusqlite::Error) -> bool {
     use ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
     let refusals = [CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure];
@@ -150,7 +150,7 @@ fn has_log(path: &Path) -> bool {
     std::fs::metadata(database::log(path)).is_ok_and(|log| log.len() > 0)
 }
 
-/// Returns the path as a URI that promises that nobody writes; nothing for a path that is not text.
+/// Returns the path as a URI that declares the file immutable; none for a path that is not text.
 fn uri_of_immutable(path: &Path) -> Option<String> {
     let mut uri = String::from("file:");
     for byte in path.to_str()?.bytes() {
@@ -165,15 +165,15 @@ fn uri_of_immutable(path: &Path) -> Option<String> {
     Some(uri)
 }
 
-/// Names the file where it is damaged: what the database says does not tell which file it is. Nor does it tell a
-/// damaged page from one that the disk failed to read, so that the file is looked at once more.
+/// Names the damaged file, which the database's error does not. Nor does it distinguish a damaged page from one that
+/// the disk failed to read, so the file is read once more.
 pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     let reason = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt) if is_whole(path).unwrap_or(false) => {
             return Error::io("read", path)(std::io::Error::other("the disk failed to read it once; it is whole"));
         }
         Some(ErrorCode::NotADatabase) => "it is not a database".to_owned(),
-        // The first statements are ours and known to be right: what is wrong is the file.
+        // The first statements are ours and known to be right, so the file is at fault.
         Some(ErrorCode::Unknown | ErrorCode::DatabaseCorrupt | ErrorCode::TooBig) => error.to_string(),
         _ => return Error::records("open")(error),
     };

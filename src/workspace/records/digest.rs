@@ -10,7 +10,7 @@ use crate::domain::{NamePair, PassageId, PositionMark, Positions, PseudoQuery, R
 /// The first half of a blake3 hash, as in ids.
 pub(super) type Digest = [u8; 16];
 
-/// Parts of what is digested, each with its length, so that no two lists of parts are one sequence of bytes.
+/// Parts of a digest's input, each with its length, so that different lists of parts give different bytes.
 struct Parts(blake3::Hasher);
 
 impl Parts {
@@ -34,7 +34,7 @@ impl Parts {
         self
     }
 
-    /// A text that may be absent, which is another thing than an empty one.
+    /// A text that may be absent, which differs from an empty one.
     fn maybe(&mut self, text: Option<&str>) -> &mut Self {
         self.number(u64::from(text.is_some())).text(text.unwrap_or_default())
     }
@@ -142,17 +142,17 @@ pub(super) fn skip(skip: &Skip) -> Digest {
     Parts::new("skip").text(&skip.source).text(&skip.reason).finish()
 }
 
-/// Returns the digest of what somebody said of two names.
+/// Returns the digest of a merge or split of two names.
 pub(super) fn name_pair(NamePair { one, other, verdict }: &NamePair) -> Digest {
     Parts::new("names").text(one).text(other).number(*verdict as u64).finish()
 }
 
-/// Returns the digest of a document that somebody removed.
+/// Returns the digest of a removed document.
 pub(super) fn removed(RemovedDocument { id, source_id, uri }: &RemovedDocument) -> Digest {
     Parts::new("removed").bytes(id.as_bytes()).text(source_id).text(uri).finish()
 }
 
-/// Returns the digest of what was spent on a model.
+/// Returns the digest of the cost of a model.
 pub(super) fn spending(model: &str, spent: &Spent) -> Digest {
     // Calls without a reply have a row of their own.
     let Spent { calls, cached, lost: _, usage, cost } = spent;
@@ -162,7 +162,7 @@ pub(super) fn spending(model: &str, spent: &Spent) -> Digest {
     parts.number(cost.as_ref().map_or(0, |cost| cost.amount.to_bits())).finish()
 }
 
-/// Returns whether a digest that was kept is that of what was read; records of the format without digests have none.
+/// Returns whether a kept digest matches the data read; records of the format without digests have none.
 pub(super) fn is_right(format: u32, kept: Option<Digest>, read: impl FnOnce() -> Digest) -> bool {
     if format == migrate::WITHOUT_DIGESTS { true } else { kept == Some(read()) }
 }

@@ -9,7 +9,7 @@ use super::{Records, json, kept};
 use crate::domain::{Extraction, PassageId};
 use crate::error::{Error, Result};
 
-/// What a model found in a passage.
+/// A model's extraction from a passage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extracted {
     /// What found it: a digest of model, prompt and types.
@@ -18,12 +18,12 @@ pub struct Extracted {
     pub found: Extraction,
 }
 
-/// What came of asking a model for the entities of one passage.
+/// The result of asking a model for the entities of one passage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenExtraction {
     /// The passage.
     pub passage: PassageId,
-    /// What it found, or why it gave nothing: then what another found stays.
+    /// Its findings, or why there are none, in which case earlier ones stay.
     pub found: Result<Extraction, String>,
 }
 
@@ -36,7 +36,7 @@ pub struct ProposedTypes {
     pub types: Vec<String>,
 }
 
-/// Inserts what was found in passages that are there.
+/// Inserts the extractions from existing passages.
 pub(super) struct InsertExtraction<'t>(Statement<'t>);
 
 impl<'t> InsertExtraction<'t> {
@@ -48,7 +48,7 @@ impl<'t> InsertExtraction<'t> {
         Ok(Self(insert))
     }
 
-    /// Inserts what `writer` found in the passage with this row and id, in the place of what was found before.
+    /// Inserts `writer`'s extraction from the passage with this row and id, replacing an earlier one.
     pub(super) fn of(
         &mut self,
         (row, passage): (i64, PassageId),
@@ -62,7 +62,7 @@ impl<'t> InsertExtraction<'t> {
 }
 
 impl Records {
-    /// Keeps what a model found, in one transaction. A passage that is gone is passed over.
+    /// Keeps a model's extractions, in one transaction. Passages that are gone are ignored.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Records {
         }
     }
 
-    /// Keeps the types of entities that a model proposed, in the place of those before.
+    /// Keeps the types of entities that a model proposed, replacing earlier ones.
     ///
     /// # Errors
     ///

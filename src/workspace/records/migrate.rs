@@ -13,16 +13,15 @@ use crate::error::{Error, Result};
 pub(super) const WITHOUT_DIGESTS: u32 = 3;
 /// The last format whose documents do not say where lines and pages begin in them.
 pub(super) const WITHOUT_POSITIONS: u32 = 4;
-/// The last format without tables for what a model finds in passages, and for what somebody says of names and removes.
+/// The last format without tables for a model's extractions, merges and splits of names, and removals.
 pub(super) const WITHOUT_EXTRACTIONS: u32 = 5;
 /// The last format whose reports are about communities alone.
 pub(super) const WITHOUT_SUMMARIES: u32 = 6;
 /// Tables that formats up to the one before lack.
 const OF_EXTRACTIONS: [&str; 5] = ["extractions", "entity_types", "reports", "name_pairs", "removed"];
-/// What is kept in the place of the digest of something that was damaged already: no digest is this one.
+/// The placeholder for the digest of a row that was damaged already: no digest equals it.
 const DAMAGED: Digest = [0; 16];
-/// Tables that are there to be rebuilt: they have columns that older ones have not. What refers to them does so by row
-/// numbers, which stay.
+/// Tables that are rebuilt, because they have columns that older ones lack. References use row numbers, which stay.
 type Changed = [(&'static str, &'static str)];
 /// Those of all formats before.
 const WITH_POSITIONS: &Changed = &[(
@@ -50,7 +49,7 @@ impl Records {
             if !self.has_positions() {
                 make_anew(&transaction, WITH_POSITIONS).map_err(wrong())?;
             }
-            // Digests stay: those of documents without positions are what they were.
+            // Digests of documents without positions do not change.
             transaction.execute("UPDATE manifest SET format = ?1", [INDEX_FORMAT]).map_err(wrong())?;
             seal_manifest(&transaction).map_err(wrong())?;
         } else {
@@ -85,7 +84,8 @@ impl Records {
         seal_rows(transaction).map_err(wrong())
     }
 
-    /// Gives documents and passages the digests of what is there. What contradicts its own ids gets none that is right.
+    /// Gives documents and passages the digests of their current contents. Rows that contradict their own ids get an
+    /// invalid one.
     fn seal_documents(&self) -> Result<()> {
         let wrong = || Error::records("migrate");
         let rows = self.read_all("SELECT document FROM documents", |row| row.get::<_, i64>(0)).map_err(wrong())?;
@@ -154,7 +154,7 @@ fn remake_manifest(connection: &Connection, collection: CollectionId) -> rusqlit
     seal_manifest(connection)
 }
 
-/// Gives all rows the digest of what they hold that have one of their own.
+/// Gives all rows with digests the digest of their contents.
 fn seal_rows(connection: &Connection) -> rusqlite::Result<()> {
     let each = |sql: &str, seal: &dyn Fn(&Row<'_>) -> rusqlite::Result<Digest>, update: &str| {
         let mut statement = connection.prepare(sql)?;

@@ -41,7 +41,7 @@ use crate::domain::{Cancellation, CollectionId, IndexVersion, Skip};
 use crate::embed::EmbedderPlace;
 use crate::error::{Error, Result};
 
-/// What an index is pinned to, and where it stands.
+/// The pins and the state of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// Identity of the collection.
@@ -52,7 +52,7 @@ pub struct Manifest {
     pub dimension: usize,
     /// Fingerprint of the options that made its passages, once there are any.
     pub chunking: Option<String>,
-    /// Whether documents came, changed or went since the current version was made.
+    /// Whether documents were added, changed or removed since the current version was made.
     pub is_changed: bool,
     /// The last finished version.
     pub current: Option<IndexVersion>,
@@ -73,9 +73,9 @@ pub struct Records {
     connection: Connection,
     /// [`INDEX_FORMAT`], or an older one that is read as it is.
     format: u32,
-    /// Whether the pages of the database were looked at before the first of them is written.
+    /// Whether the pages of the database were checked before the first write.
     is_looked_through: bool,
-    /// A request to stop what is being written.
+    /// A request to stop the current write.
     cancellation: Cancellation,
 }
 
@@ -113,7 +113,7 @@ impl Records {
         Ok(records)
     }
 
-    /// Lets a request to stop end a transaction of very many rows, of which then nothing is kept.
+    /// Allows a request to stop to end a transaction of very many rows, which is then rolled back.
     pub(super) fn stop_by(&mut self, cancellation: &Cancellation) {
         self.cancellation = cancellation.clone();
     }
@@ -137,8 +137,8 @@ impl Records {
         Ok(found)
     }
 
-    /// What is not exactly what this program makes is damaged, or was changed by somebody: a table that would look like
-    /// a fault of this program later, a trigger that would run with its writes.
+    /// A schema other than this program's is damaged or was changed: a foreign table would later look like a fault of
+    /// this program, and a trigger would run with its writes.
     fn check_schema(&self, format: u32) -> Result<()> {
         let found = hardening::schema(&self.connection).map_err(|error| self.unreadable(error))?;
         if found == *schema::due(format).map_err(Error::records("open"))? {
@@ -147,7 +147,7 @@ impl Records {
         Err(self.corrupt("its tables are not those of an index"))
     }
 
-    /// Returns `error` with the file that is damaged, and as what it is where the disk failed to read it for once.
+    /// Returns `error` with the damaged file, or as a read error if the disk merely failed to read it once.
     pub(super) fn looked_at_again(&self, error: Error) -> Error {
         match error {
             Error::Records { source, .. } if source.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
@@ -165,7 +165,7 @@ impl Records {
         Error::Corrupt { path: self.path.clone(), reason: reason.into() }
     }
 
-    /// Returns whether what is kept has digests.
+    /// Returns whether the records have digests.
     const fn has_digests(&self) -> bool {
         self.format > migrate::WITHOUT_DIGESTS
     }
@@ -175,7 +175,7 @@ impl Records {
         self.format > migrate::WITHOUT_POSITIONS
     }
 
-    /// Returns whether what a model found in passages has tables.
+    /// Returns whether there are tables for a model's extractions.
     const fn has_extractions(&self) -> bool {
         self.format > migrate::WITHOUT_EXTRACTIONS
     }
@@ -185,7 +185,7 @@ impl Records {
         self.format
     }
 
-    /// Returns what the index is pinned to, and where it stands.
+    /// Returns the pins and the state of the index.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl Records {
     }
 
     fn set_in_manifest(&mut self, sql: &str, params: impl Params) -> Result<()> {
-        // What was damaged before must not pass for what was written.
+        // Earlier damage must not get a valid digest.
         self.manifest()?;
         self.write(|transaction| {
             transaction.execute(sql, params)?;
@@ -248,13 +248,13 @@ impl Records {
         })
     }
 
-    /// Returns where the model of the embedder was when the index was made, if it has one and that can be read.
+    /// Returns where the model of the embedder was when the index was made, if it has one that can be read.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
     pub fn model_place(&self) -> Result<Option<EmbedderPlace>> {
-        // A hint that says nothing is no damage.
+        // An empty hint is not damage.
         Ok(self.place()?.and_then(|place| serde_json::from_str(&place).ok()))
     }
 
@@ -270,7 +270,7 @@ impl Records {
     ///
     /// If the records cannot be written.
     pub fn set_model_place(&mut self, place: Option<&EmbedderPlace>) -> Result<()> {
-        // A path that is no text cannot be kept; then it has to be given again.
+        // A path that is not text cannot be kept, and has to be given again.
         let place = place.and_then(|place| serde_json::to_string(place).ok());
         if self.place()? == place {
             return Ok(());
@@ -278,7 +278,7 @@ impl Records {
         self.set_in_manifest("UPDATE manifest SET place = ?1", [place])
     }
 
-    /// Returns what the last run left out.
+    /// Returns the sources that the last run left out.
     ///
     /// # Errors
     ///
@@ -300,7 +300,7 @@ impl Records {
         rows.into_iter().map(known).collect()
     }
 
-    /// Keeps what a run left out, in place of what the last one did.
+    /// Keeps the sources that a run left out, replacing those of the last one.
     ///
     /// # Errors
     ///
@@ -317,8 +317,7 @@ impl Records {
         })
     }
 
-    /// Makes sure, once, that no page of the database is two things: one that counts as free and is not would be
-    /// written over.
+    /// Ensures, once, that no page of the database is used twice: a used page that counts as free would be overwritten.
     fn look_through(&mut self) -> Result<()> {
         if self.is_looked_through {
             return Ok(());
@@ -370,7 +369,7 @@ fn read_manifest(row: &Row<'_>) -> rusqlite::Result<ManifestRow> {
     Ok(ManifestRow { format: row.get(0)?, manifest, place: row.get(6)?, digest: kept(row, 8)? })
 }
 
-/// Gives the manifest the digest of what it has come to hold.
+/// Gives the manifest the digest of its new contents.
 fn seal_manifest(connection: &Connection) -> rusqlite::Result<()> {
     let row = connection.query_row(&format!("SELECT {MANIFEST} FROM manifest"), [], read_manifest)?;
     let digest = digest::manifest(&row.manifest, row.format, row.place.as_deref());
@@ -391,7 +390,7 @@ fn bytes<const N: usize>(row: &Row<'_>, column: usize) -> rusqlite::Result<[u8; 
     row.get::<_, [u8; N]>(column)
 }
 
-/// Returns what is written as JSON in a column.
+/// Returns the JSON value of a column.
 fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     serde_json::from_str(text).map_err(|error| damaged(column, Type::Text, error))
@@ -405,7 +404,7 @@ fn damaged(column: usize, kind: Type, why: impl Into<Box<dyn std::error::Error +
 /// Rows of a transaction between two looks at whether to continue.
 const ROWS_BETWEEN_LOOKS: usize = 4_096;
 
-/// Ends a transaction as its database would, if a stop was asked for; looks at it once in many rows.
+/// Ends a transaction like an interrupt, if a stop was requested; checks once in many rows.
 fn look(cancellation: &Cancellation, row: usize) -> rusqlite::Result<()> {
     if row % ROWS_BETWEEN_LOOKS == ROWS_BETWEEN_LOOKS - 1 && cancellation.is_cancelled() {
         let interrupted = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT);

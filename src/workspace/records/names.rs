@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 pub(crate) const NAME_PAIRS_MAX: usize = 100_000;
 
 impl Records {
-    /// Returns what somebody said of pairs of names, by their names.
+    /// Returns the merges and splits of pairs of names, by their names.
     ///
     /// # Errors
     ///
@@ -34,8 +34,8 @@ impl Records {
         rows.into_iter().map(known).collect()
     }
 
-    /// Keeps what somebody says of two names, in place of what was said of them before, which is returned; the next run
-    /// applies it. The names are put in order.
+    /// Keeps a merge or split of two names, replacing and returning the earlier one; the next run applies it. The names
+    /// are sorted.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Records {
         Ok(before)
     }
 
-    /// Keeps pairs of names, each in order, in place of what was said of them before.
+    /// Keeps merges and splits of pairs of names, each sorted, replacing earlier ones.
     ///
     /// # Errors
     ///

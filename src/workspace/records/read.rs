@@ -22,7 +22,7 @@ impl Records {
     /// If the records cannot be read, and the errors of `visit`, which end it.
     pub fn for_each_document_unit(&self, visit: &mut dyn FnMut(DocumentUnit) -> Result<()>) -> Result<()> {
         let wrong = || Error::records("read");
-        // One transaction, so that what is read belongs together even while someone writes.
+        // One transaction, so that the data is consistent even during a write.
         let _transaction = self.connection.unchecked_transaction().map_err(wrong())?;
         // By bytes: the same on every machine.
         let order = "SELECT document FROM documents ORDER BY source_id, id";
@@ -32,7 +32,7 @@ impl Records {
         let mut last = None;
         for row in rows {
             let unit = read.unit(row)?;
-            // They come by id: one that was damaged into another's would stand beside it.
+            // They are sorted by id: a row whose id was damaged into another's would be next to it.
             if last.replace(unit.document.id) == Some(unit.document.id) {
                 return Err(self.corrupt(format!("it has the document {} twice", named(&unit))));
             }
@@ -89,21 +89,21 @@ impl Units<'_> {
     }
 }
 
-/// Returns what a document is called, as far as that is worth showing of one that may be damaged.
+/// Returns the name of a document that may be damaged, as far as it is worth showing.
 pub(super) fn named(unit: &DocumentUnit) -> String {
     format!("`{}`", unit.document.uri.chars().take(NAME_CHARS_MAX).collect::<String>())
 }
 
-/// The columns of digests, and what stands in their place where records have none.
+/// The columns of digests, and their substitutes in records without digests.
 const DIGESTS: &str = "u.content, u.digest";
 const NO_DIGESTS: &str = "NULL, NULL";
-/// The columns of what a model found in a passage, and where they come from.
+/// The columns of a model's extraction from a passage, and their tables.
 const EXTRACTED: &str = ", x.fingerprint, e.found, e.digest";
 const EXTRACTIONS: &str = " LEFT JOIN units x ON x.stage = 'entities' AND x.key = p.id AND x.state = 1 \
                            LEFT JOIN extractions e ON e.passage = p.passage";
 /// The column of positions.
 const POSITIONS: &str = "d.positions";
-/// What stands in the place of what a model found where records have no tables for it.
+/// The substitute for a model's extraction in records without tables for it.
 const NOTHING: &str = ", NULL, NULL, NULL";
 /// Characters of a name that are shown.
 pub(super) const NAME_CHARS_MAX: usize = 120;
@@ -116,7 +116,7 @@ pub(super) struct Read<'c> {
     questions: Statement<'c>,
 }
 
-/// What the row of a document's marker says of it.
+/// The contents of a document's marker.
 struct Marked {
     content: Option<Digest>,
     digest: Option<Digest>,
@@ -187,7 +187,7 @@ impl<'c> Read<'c> {
         Ok(unit)
     }
 
-    /// Checks a document and its marker: both are what was written, and of each other.
+    /// Checks that a document and its marker are what was written, and belong together.
     fn check(&self, unit: &DocumentUnit, marked: &Marked) -> Result<()> {
         let Marked { content, digest, stage, fingerprint, state, reason } = marked;
         let mark = Mark {
@@ -208,8 +208,8 @@ impl<'c> Read<'c> {
     }
 }
 
-/// Returns what a model found in a passage, if one was asked: of the row of the passage, where the marker and what
-/// was found belong together.
+/// Returns a model's extraction from a passage, if one was asked: from the row of the passage, checked against the
+/// marker.
 fn extracted(records: &Records, row: &Row<'_>, passage: &Passage, unit: &DocumentUnit) -> Result<Option<Extracted>> {
     let read = || -> rusqlite::Result<(Option<String>, Option<String>, Option<Digest>)> {
         Ok((row.get(9)?, row.get(10)?, kept(row, 11)?))
@@ -221,7 +221,7 @@ fn extracted(records: &Records, row: &Row<'_>, passage: &Passage, unit: &Documen
     let known = writer.zip(found).filter(|(writer, found)| {
         digest::is_right(records.format, digest, || digest::extraction(passage.id, writer, found))
     });
-    // Whoever can write digests can write what no passage says.
+    // Whoever can forge digests can forge extractions, so they are validated.
     let extracted = known.and_then(|(writer, found)| {
         let found = serde_json::from_str(&found).ok().filter(|it: &Extraction| it.is_of(&passage.text))?;
         Some(Extracted { writer, found })
@@ -243,7 +243,7 @@ fn read_document(row: &Row<'_>) -> rusqlite::Result<(DocumentUnit, Marked)> {
         state: row.get(10)?,
         reason: row.get(11)?,
     };
-    // The fingerprint of a failed unit is that of the attempt, not of what is there.
+    // The fingerprint of a failed unit is that of the attempt, not of the existing contents.
     let fingerprint = marked.fingerprint.clone().filter(|_| marked.state == Some(DONE));
     let unit = DocumentUnit {
         root: row.get(2)?,

@@ -8,7 +8,7 @@ use crate::domain::{DocumentId, RemovedDocument};
 use crate::error::{Error, Result};
 
 impl Records {
-    /// Returns the documents that somebody removed, by the ids that their sources give them.
+    /// Returns the removed documents, by the ids of their sources.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl Records {
         rows.into_iter().map(known).collect()
     }
 
-    /// Remembers that somebody removes documents; those that are not there are passed over. The documents stay until
+    /// Records the removal of documents; unknown ones are ignored. The documents stay until
     /// [`Records::remove_documents`] removes them.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Records {
         self.write(|transaction| insert(transaction, documents))
     }
 
-    /// Forgets that somebody removed documents: the next run that finds them indexes them.
+    /// Undoes the removal of documents: the next run that finds them indexes them.
     ///
     /// # Errors
     ///

@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 /// A report that is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredReport {
-    /// What it is about.
+    /// Its subject.
     #[serde(alias = "community")]
     pub about: SubjectId,
-    /// A digest of what the model was shown.
+    /// A digest of the material shown to the model.
     pub content: [u8; 16],
     /// What wrote it: a digest of model and prompt.
     pub writer: String,
-    /// What it says.
+    /// Its text.
     pub report: WrittenText,
 }
 
@@ -41,19 +41,19 @@ impl StoredReport {
     }
 }
 
-/// What came of asking a model for a report.
+/// The result of asking a model for a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenReport {
-    /// What it is about.
+    /// Its subject.
     pub about: SubjectId,
-    /// A digest of what the model was shown.
+    /// A digest of the material shown to the model.
     pub content: [u8; 16],
-    /// What it wrote, or why it gave nothing: then what was written before stays.
+    /// Its text, or why there is none, in which case the earlier text stays.
     pub report: Result<WrittenText, String>,
 }
 
 impl Records {
-    /// Returns the reports that are kept, by what they are about.
+    /// Returns the kept reports, by subject.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Records {
             let (about, content): ([u8; 16], [u8; 16]) = (bytes(row, 1)?, bytes(row, 2)?);
             let (writer, report, digest): (String, String, Option<Digest>) = (row.get(3)?, row.get(4)?, kept(row, 5)?);
             let is_right = digest::is_right(self.format, digest, || digest::report(&about, &content, &writer, &report));
-            // Whoever can write digests can write what no model may say.
+            // Whoever can forge digests can forge reports, so they are validated.
             let report = serde_json::from_str(&report).ok().filter(WrittenText::is_within_limits);
             let report = report.filter(|_| is_right);
             Ok(report.map(|report| StoredReport { about: SubjectId::from_bytes(about), content, writer, report }))
@@ -78,7 +78,7 @@ impl Records {
         rows.into_iter().map(|row| row.ok_or_else(wrong)).collect()
     }
 
-    /// Keeps what a model wrote in a stage, in one transaction.
+    /// Keeps a model's texts of a stage, in one transaction.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Records {
         })
     }
 
-    /// Forgets what is kept of anything other than these: it is gone, or its members are others.
+    /// Deletes the texts about all subjects except these: the others are gone, or have other members.
     ///
     /// # Errors
     ///

@@ -21,28 +21,28 @@ const LINES_MAX: u32 = 20;
 pub(crate) struct DamagedUnit {
     /// Its row, if there is one.
     row: Option<i64>,
-    /// Its identity, as far as it is known.
+    /// Its identity, if known.
     pub(crate) id: DocumentId,
-    /// What it is called, as far as it is known.
+    /// Its name, if known.
     pub(crate) name: String,
-    /// The root that it was found under, as far as it is known.
+    /// The root under which it was found, if known.
     pub(crate) root: Option<String>,
-    /// The hash of its content, as far as it is known.
+    /// The hash of its content, if known.
     pub(crate) content: Option<[u8; 32]>,
-    /// What is wrong with it.
+    /// Its fault.
     pub(crate) reason: String,
 }
 
-/// What is wrong with the records; nothing where they are whole.
+/// The faults of the records; none if they are intact.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
-    /// What the database says of itself.
+    /// The findings of the database's own check.
     pub(crate) database: Vec<String>,
-    /// What the manifest, a version, or what else stands once is not.
+    /// Faults of the manifest, a version, or another single row.
     pub(crate) rows: Vec<String>,
     /// Documents.
     pub(crate) documents: Vec<DamagedUnit>,
-    /// Ids that are not those of what they name.
+    /// Ids that do not match their contents.
     pub(crate) ids: Vec<String>,
     /// Rows that belong to nothing.
     pub(crate) strays: Vec<String>,
@@ -72,7 +72,7 @@ impl Records {
         survey
     }
 
-    /// Returns what the database finds wrong with itself.
+    /// Returns the findings of the database's own check.
     pub(crate) fn database_faults(&self) -> Vec<String> {
         let check = || -> rusqlite::Result<Vec<String>> {
             let sql = format!("PRAGMA integrity_check({LINES_MAX})");
@@ -182,8 +182,7 @@ impl Records {
         self.connection.execute_batch("REINDEX").is_ok() && self.database_faults().is_empty()
     }
 
-    /// Removes documents that are damaged, with what belongs to them. That they are to be there stays marked, until
-    /// they are rebuilt.
+    /// Removes damaged documents with their contents. They stay marked as missing until they are rebuilt.
     pub(crate) fn remove_damaged(&mut self, documents: &[DamagedUnit]) -> Result<()> {
         self.write(|transaction| {
             for row in documents.iter().filter_map(|it| it.row) {
@@ -218,7 +217,7 @@ impl Records {
         Ok(rows.map_err(Error::records("read"))?.into_iter().filter(|(_, is_right)| !is_right).map(|it| it.0).collect())
     }
 
-    /// Forgets what stands beside documents and is damaged: what a run left out, and what was spent. Returns of what.
+    /// Deletes damaged rows other than documents: sources left out, and costs. Returns which.
     pub(crate) fn forget_damaged(&mut self) -> Result<Vec<String>> {
         let mut forgotten = Vec::new();
         if self.skips().is_err() {
@@ -262,10 +261,10 @@ const OF_DOCUMENT: [&str; 5] = [
     "DELETE FROM documents WHERE document = ?1",
 ];
 
-/// What a model found in passages that are gone; records of some formats have no table for it.
+/// A model's extractions from passages that are gone; records of some formats have no table for them.
 const EXTRACTIONS: &str = "extractions without a passage";
 
-/// What belongs to nothing, and where it stands. One after the other: removing one makes the next.
+/// Orphaned rows and their tables, in order: removing some may orphan others.
 const STRAYS: [(&str, &str); 5] = [
     ("passages without a document", "passages WHERE document NOT IN (SELECT document FROM documents)"),
     ("questions without a passage", "questions WHERE passage NOT IN (SELECT passage FROM passages)"),
@@ -282,7 +281,7 @@ const STRAYS: [(&str, &str); 5] = [
     (EXTRACTIONS, "extractions WHERE passage NOT IN (SELECT passage FROM passages)"),
 ];
 
-/// Returns the ids in a unit that are not those of what they name.
+/// Returns the ids in a unit that do not match their contents.
 pub(super) fn ids(unit: &DocumentUnit) -> Vec<String> {
     let DocumentUnit { document, content, passages, .. } = unit;
     let mut wrong = Vec::new();
@@ -343,7 +342,7 @@ pub(super) fn read_mark(row: &Row<'_>, first: usize) -> rusqlite::Result<(ReadMa
     Ok((mark, kept(row, first + 6)?))
 }
 
-/// Returns what an error says, with its causes.
+/// Returns the message of an error, with its causes.
 pub(crate) fn with_cause(error: &Error) -> String {
     let mut said = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -14,18 +14,18 @@ use crate::error::{Error, Result};
 pub(super) const STAGE: &str = "passages";
 /// The stage in which a model writes the questions of a passage.
 pub(super) const WRITTEN: &str = "questions";
-/// Where it is kept of which passages the model gave nothing that can be used: what another wrote of them stays.
+/// Where passages without a usable reply are recorded; their earlier questions stay.
 pub(super) const UNWRITTEN: &str = "no questions";
-/// The stage in which a model finds the entities of a passage, and where it is kept of which it gave nothing.
+/// The stage in which a model finds the entities of a passage, and where its failures are recorded.
 pub(super) const EXTRACTED: &str = "entities";
 pub(super) const UNEXTRACTED: &str = "no entities";
-/// The stage in which a model writes reports about communities, and where it is kept of which it gave nothing.
+/// The stage in which a model writes reports about communities, and where its failures are recorded.
 pub(super) const REPORTED: &str = "reports";
 pub(super) const UNREPORTED: &str = "no reports";
-/// The stage in which a model puts descriptions of entities together, and where it is kept of which it gave nothing.
+/// The stage in which a model merges descriptions of entities, and where its failures are recorded.
 pub(super) const DESCRIBED: &str = "descriptions";
 pub(super) const UNDESCRIBED: &str = "no descriptions";
-/// The stage in which a model summarizes clusters of entities, and where it is kept of which it gave nothing.
+/// The stage in which a model summarizes clusters of entities, and where its failures are recorded.
 pub(super) const SUMMARIZED: &str = "summaries";
 pub(super) const UNSUMMARIZED: &str = "no summaries";
 pub(super) const DONE: u8 = 1;
@@ -34,11 +34,11 @@ pub(super) const FAILED: u8 = 2;
 /// A document with all that was made from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentUnit {
-    /// The root that it was found under: what a run that reads the root again compares with.
+    /// The root under which it was found, with which a run that reads the root again compares.
     pub root: String,
     /// Hash of all that the source says.
     pub content: [u8; 32],
-    /// Hash of all that the result depends on beside the content.
+    /// Hash of everything that the result depends on besides the content.
     pub fingerprint: String,
     /// The document.
     pub document: Document,
@@ -55,20 +55,20 @@ pub struct PassageUnit {
     pub questions: Vec<PseudoQuery>,
     /// What wrote those that a model wrote, if one did: a digest of model and prompt.
     pub writer: Option<String>,
-    /// What a model found in it, if one was asked.
+    /// A model's extraction from it, if one was asked.
     pub extracted: Option<Extracted>,
 }
 
-/// What is known of a document without reading it.
+/// The data about a document that need not be read from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDocument {
     /// Its identity.
     pub id: DocumentId,
     /// The root that it was found under.
     pub root: String,
-    /// Where it came from.
+    /// Its source.
     pub uri: String,
-    /// Hash of all that its source said.
+    /// Hash of everything in its source.
     pub content: [u8; 32],
     /// The fingerprint of its unit, if that is done.
     pub fingerprint: Option<String>,
@@ -99,7 +99,7 @@ impl Records {
         read.map(|all| all.into_iter().collect()).map_err(Error::records("read"))
     }
 
-    /// Returns what is known of every document, by id.
+    /// Returns these data for every document, by id.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Records {
         })
     }
 
-    /// Marks a document's unit failed; what was made of the document before stays.
+    /// Marks a document's unit failed; the document's earlier contents stay.
     ///
     /// # Errors
     ///
@@ -172,7 +172,7 @@ impl Records {
     }
 }
 
-/// Passage texts are kept once, as part of their document: that must be what they are.
+/// Passage texts are kept only as part of their document, so they must be part of it.
 fn check(unit: &DocumentUnit) -> Result<()> {
     let text = &unit.document.text;
     let stray = unit.passages.iter().find(|it| it.passage.span.of(text) != it.passage.text);
@@ -239,7 +239,7 @@ pub(super) struct Mark<'a> {
     pub(super) fingerprint: &'a str,
     pub(super) state: u8,
     pub(super) reason: Option<&'a str>,
-    /// Of a document: the digest of what it holds.
+    /// For a document: the digest of its contents.
     pub(super) content: Option<Digest>,
 }
 
@@ -280,7 +280,7 @@ struct Insert<'t> {
     mark: InsertMark<'t>,
 }
 
-/// Inserts questions of passages that are there.
+/// Inserts questions of existing passages.
 pub(super) struct InsertQuestion<'t>(Statement<'t>);
 
 impl<'t> Insert<'t> {
@@ -380,7 +380,7 @@ fn pack_spans(spans: &[Span]) -> Vec<u8> {
     spans.iter().flat_map(|span| [span.start, span.end]).flat_map(u32::to_le_bytes).collect()
 }
 
-/// Returns spans that were packed; nothing where they were not.
+/// Returns packed spans; none if invalid.
 pub(super) fn unpack_spans(bytes: &[u8]) -> Option<Vec<Span>> {
     let (spans, rest) = bytes.as_chunks::<8>();
     let unpack = |[a, b, c, d, e, f, g, h]: &[u8; 8]| Span {

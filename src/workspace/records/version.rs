@@ -20,13 +20,13 @@ pub(in crate::workspace) struct VersionRow {
     pub(in crate::workspace) created_at: String,
     pub(in crate::workspace) counts: Counts,
     pub(in crate::workspace) files: Vec<StampedFile>,
-    /// Whether it was made on the way of a first run, of the documents that were read so far.
+    /// Whether it is a checkpoint of a first run, with the documents read so far.
     pub(in crate::workspace) is_partial: bool,
     /// Of what its parts were made.
     pub(in crate::workspace) stages: StageMarks,
 }
 
-/// Of what a part of a version was made.
+/// The inputs of a part of a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageMark {
     /// A digest of all that it depends on.
@@ -36,11 +36,11 @@ pub struct StageMark {
     pub cut: u64,
 }
 
-/// Of what the parts of a version were made, by the name of the stage that made each.
+/// The inputs of the parts of a version, by the name of the stage that made each.
 pub(crate) type StageMarks = BTreeMap<String, StageMark>;
 
-/// What is kept as the counts of a version. Versions without marks are those of an earlier program, and earlier
-/// programs pass over what they do not know.
+/// The stored form of the counts of a version. Versions without marks are those of an earlier program, and earlier
+/// programs ignore unknown fields.
 #[derive(Serialize, Deserialize)]
 struct Counted {
     #[serde(flatten)]
@@ -80,12 +80,12 @@ impl Records {
             .ok_or_else(|| self.corrupt(format!("it does not know its current version, {current}")))
     }
 
-    /// Returns whether no run was finished yet: there is no version, or one that was made on the way.
+    /// Returns whether no run was finished yet: there is no version, or only a checkpoint.
     pub fn awaits_documents(&self) -> bool {
         self.current_version().is_ok_and(|row| row.is_none_or(|row| row.is_partial))
     }
 
-    /// Returns what is kept of a version that was made by the embedder of `pin`.
+    /// Returns the row of a version made with the embedder of `pin`.
     fn version_row(&self, version: IndexVersion, pin: WorkspaceOptions) -> Result<Option<VersionRow>> {
         let sql = if self.has_digests() {
             "SELECT created_at, counts, files, digest FROM versions WHERE version = ?1"
@@ -113,7 +113,7 @@ impl Records {
         let manifest = self.manifest()?;
         let read = self.read_all("SELECT version FROM versions", |row| row.get(0).map(to_version));
         let kept = read.map_err(Error::records("read"))?;
-        // A number that was damaged must not make its files ones that nobody asks for.
+        // A damaged number must not make its files look unused.
         for version in &kept {
             self.version_row(*version, manifest.pin())?;
         }

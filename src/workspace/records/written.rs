@@ -13,17 +13,17 @@ use super::{Records, bytes, digest, kept};
 use crate::domain::{Cost, DocumentId, PassageId, PseudoQuery, QuestionOrigin, Skip, Spent, Usage};
 use crate::error::{Error, Result};
 
-/// What follows the name of a model, in its row of calls that ended without a reply.
+/// The suffix of a model's name in its row of calls that ended without a reply.
 const LOST: &str = " (no reply)";
 
-/// What a model is asked for: about passages, or about entities, clusters and communities, one after the other.
+/// The tasks of a model: about passages, or about entities, clusters and communities, one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelStage {
     /// The questions that a passage answers and raises.
     Questions,
     /// The entities of a passage, and relations between them.
     Entities,
-    /// Descriptions of entities of which passages say much, combined.
+    /// Merged descriptions of entities with many of them.
     Descriptions,
     /// Summaries of clusters of entities.
     Summaries,
@@ -34,7 +34,7 @@ pub enum ModelStage {
 impl ModelStage {
     /// All stages.
     pub const ALL: [Self; 5] = [Self::Questions, Self::Entities, Self::Descriptions, Self::Summaries, Self::Reports];
-    /// What stands between the title of a topic or cluster and why nothing was written about it: no title has it.
+    /// The separator between the title of a topic or cluster and the reason for a failure, which no title contains.
     pub const AFTER_TITLE: char = '\n';
 
     /// Returns the stage of units that are done.
@@ -72,15 +72,15 @@ pub struct WrittenQuestions {
 /// How many passages a model was asked about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WrittenCounts {
-    /// Those of which it gave something.
+    /// Those with a usable reply.
     pub written: u64,
     /// Those for which it gave nothing that can be used.
     pub failed: u64,
 }
 
 impl Records {
-    /// Returns passages of which `writer`, a digest of model and prompt, has not written what a stage is for, document
-    /// by document.
+    /// Returns passages about which `writer`, a digest of model and prompt, has not written in a stage, document by
+    /// document.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Records {
         self.passages_by_document(SQL, params![WRITTEN, writer, with_rules, QuestionOrigin::Rule.code()])
     }
 
-    /// Returns whether `writer` wrote what a stage is for, of any passage.
+    /// Returns whether `writer` wrote about any passage in a stage.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl Records {
         read().map_err(Error::records("read"))
     }
 
-    /// Keeps what a model wrote, in one transaction. A passage that is gone is passed over.
+    /// Keeps a model's questions, in one transaction. Passages that are gone are ignored.
     ///
     /// # Errors
     ///
@@ -183,8 +183,8 @@ impl Records {
         })
     }
 
-    /// Adds to what was spent on a model. It is there once the process that wrote it is gone, however that ended; a
-    /// machine that stops may lose the last of it, since waiting for the disk at each call would hold up the next.
+    /// Adds to the cost of a model. It survives any end of the process; if the machine crashes, the last entries may be
+    /// lost, since waiting for the disk at each call would delay the next.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ impl Records {
         let sync = |records: &Self, mode| {
             records.connection.pragma_update(None, "synchronous", mode).map_err(Error::records("write"))
         };
-        // What was damaged before must not pass for what was spent.
+        // Earlier damage must not get a valid digest.
         self.spending()?;
         sync(self, "NORMAL")?;
         let added = self.write(|transaction| {
@@ -298,7 +298,7 @@ impl Records {
         read().map_err(Error::records("read"))
     }
 
-    /// Returns what was spent on the index, by model.
+    /// Returns the cost of the index, by model.
     ///
     /// # Errors
     ///
@@ -328,7 +328,7 @@ impl Records {
     }
 }
 
-/// Gives what was spent on each model its digest.
+/// Gives the cost of each model its digest.
 pub(super) fn seal_spending(connection: &Connection) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("SELECT * FROM spending")?;
     let rows = statement.query_map([], read_spending)?.collect::<rusqlite::Result<Vec<_>>>()?;
