@@ -178,7 +178,7 @@ pub enum ChatError {
         beginning: String,
     },
     /// A recording does not have a web search.
-    #[error("search {number} of the web (`{beginning}`) is not in the recording")]
+    #[error("web search {number} (`{beginning}`) is not in the recording")]
     SearchNotRecorded {
         /// The search, from 1, in the order in which they were made.
         number: u64,

@@ -136,7 +136,7 @@ mod tests {
             assert_eq!(replay.search(query).await, first[expect], "{query}");
         }
         let missing = replay.search("a hill far away, and what else there is of it").await.unwrap_err();
-        assert!(missing.to_string().starts_with("search 5 of the web (`a hill far away, and what else"), "{missing}");
+        assert!(missing.to_string().starts_with("web search 5 (`a hill far away, and what else"), "{missing}");
         let other = ReplayedSearches::of("other", &calls);
         assert!(matches!(other.search("a mill").await, Err(ChatError::SearchNotRecorded { number: 1, .. })));
     }

@@ -10,6 +10,7 @@ mod programs;
 mod source;
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use source::{Source, files, item_end, relative, root, rust_files, tokens};
@@ -33,6 +34,23 @@ const EMPTY_WORDS: [&str; 6] = ["manager", "managers", "helper", "helpers", "uti
 /// Words that say too little, or that no other program uses so: an entity is no thing, a path no way.
 const OUT_WORDS: [&str; 12] =
     ["aloud", "heard", "said", "sparing", "sparingly", "spoken", "thing", "things", "turn", "turns", "way", "ways"];
+
+/// Phrases that the documentation and the command line do not use: each has a shorter or more usual one.
+const OUT_PHRASES: [&str; 13] = [
+    "anew",
+    "at one time",
+    "bear out",
+    "bears out",
+    "borne out",
+    "broken off",
+    "came to",
+    "for ever",
+    "in vain",
+    "made good",
+    "put together",
+    "smaller question",
+    "smaller questions",
+];
 
 /// A rule: what breaks it in a file, as lines and reasons.
 type Rule = fn(&Source) -> Vec<(usize, String)>;
@@ -387,6 +405,34 @@ fn public_names_types_and_files_are_in_the_words_of_the_field() {
     let paths = files(&root().join("src"));
     let found: Vec<String> = paths.iter().map(|path| relative(path)).filter(|path| is_out(path)).collect();
     assert!(found.is_empty(), "use the words of the field: {found:?}");
+}
+
+#[test]
+fn the_documentation_and_the_command_line_are_in_plain_words() {
+    assert_eq!(out_phrases("It is made\nanew, `for ever`."), ["anew", "for ever"]);
+    assert!(out_phrases("He came. To make a new one is good.").is_empty());
+
+    let of_type = |path: &Path, extension: &str| path.extension().is_some_and(|it| it == extension);
+    let pages = files(&root().join("docs")).into_iter().filter(|path| of_type(path, "md"));
+    let above = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| of_type(path, "md"));
+    let code = files(&root().join("src/cli")).into_iter().chain([root().join("src/error.rs")]);
+    let found: Vec<(String, Vec<&str>)> = pages
+        .chain(above)
+        .chain(code)
+        .map(|path| (relative(&path), out_phrases(&fs::read_to_string(&path).unwrap())))
+        .filter(|(_, phrases)| !phrases.is_empty())
+        .collect();
+    assert!(found.is_empty(), "use plain words for these phrases: {found:?}");
+}
+
+/// Returns the phrases in a text that are out, over ends of lines, whatever the case.
+fn out_phrases(text: &str) -> Vec<&'static str> {
+    let is_mark = |letter: char| letter.is_whitespace() || matches!(letter, '/' | '`' | '"' | ',' | ';' | '*' | '\\');
+    let words: Vec<String> =
+        text.to_lowercase().split(is_mark).filter(|it| !it.is_empty()).map(str::to_owned).collect();
+    let spaced =
+        format!(" {} ", words.iter().map(|it| it.trim_end_matches(['.', ':', ')'])).collect::<Vec<_>>().join(" "));
+    OUT_PHRASES.iter().copied().filter(|phrase| spaced.contains(&format!(" {phrase} "))).collect()
 }
 
 fn is_out(name: &str) -> bool {

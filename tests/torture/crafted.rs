@@ -23,21 +23,21 @@ const KEPT: [(&str, &str); 3] = [("keep.txt", "kept"), ("9/graph.bin", "kept"), 
 
 pub(crate) const FILES: Suite = Suite {
     name: "crafted-files",
-    promise: "A derived file whose checksum was forged makes no command crash, hang or take memory without bounds.",
+    promise: "A derived file with a forged checksum makes no command crash, hang or use unbounded memory.",
     run: files::run,
 };
 
 pub(crate) const TABLES: Suite = Suite {
     name: "crafted-tables",
-    promise: "Records of any values make no command crash, hang, take memory without bounds or touch what lies outside \
-        the index.",
+    promise: "Records with any values make no command crash, hang, use unbounded memory or touch anything outside the \
+        index.",
     run: tables::run,
 };
 
 pub(crate) const PLACES: Suite = Suite {
     name: "crafted-places",
-    promise: "A link, pipe, device, folder or hole in the place of a file makes no command crash or hang, and what \
-        lies outside the index is left alone.",
+    promise: "A link, pipe, device, folder or hole in place of a file makes no command crash or hang, and nothing \
+        outside the index is touched.",
     run: places::run,
 };
 

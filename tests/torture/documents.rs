@@ -26,8 +26,8 @@ const FILE_BYTES_MAX: u64 = 8 << 20;
 
 pub(crate) const PART: Suite = Suite {
     name: "documents",
-    promise: "A damaged or hostile PDF, office file, book, mail or archive is indexed, or named as left out, and does \
-              no harm to the file beside it.",
+    promise: "A damaged or hostile PDF, office file, book, mail or archive is indexed, or reported as left out, and \
+        does not harm the file beside it.",
     run,
 };
 

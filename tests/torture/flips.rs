@@ -14,8 +14,8 @@ const RECORDS: &str = "cairn.db";
 
 pub(crate) const PART: Suite = Suite {
     name: "flips",
-    promise: "A bit that flips in any file of an index leaves its export and its answers as they are, or `cairn check` \
-        reports it; no run publishes it, nothing crashes.",
+    promise: "A flipped bit in any file of an index changes neither export nor answers, or `cairn check` reports it; \
+        no run publishes it, and nothing crashes.",
     run,
 };
 

@@ -23,7 +23,7 @@ const DEBUG_FACTOR: u32 = 4;
 
 pub(crate) const PART: Suite = Suite {
     name: "hostile",
-    promise: "A document of 64 MiB of any shape is indexed, or named as left out, in 2 minutes and 1 GB of memory.",
+    promise: "A document of 64 MiB of any shape is indexed, or reported as left out, in 2 minutes and 1 GB of memory.",
     run,
 };
 

@@ -12,8 +12,8 @@ const KILLS_OF_A_SERIES: u64 = 20;
 
 pub(crate) const PART: Suite = Suite {
     name: "kills",
-    promise: "A run that is killed at any moment loses and doubles nothing: the last version stays readable, and the \
-        next run makes what it would have made.",
+    promise: "A run killed at any moment loses and duplicates nothing: the last version stays readable, and the next \
+        run produces what this one would have.",
     run,
 };
 

@@ -19,8 +19,8 @@ const NOTES: usize = 4;
 
 pub(crate) const PART: Suite = Suite {
     name: "mutated",
-    promise: "No settings, recording, reply of a model, file of questions, weights or documents, whatever it says, \
-        makes a command crash, hang or take memory without bounds.",
+    promise: "No settings, recording, reply of a model, file of questions, weights or documents, whatever its \
+        contents, makes a command crash, hang or use unbounded memory.",
     run,
 };
 

@@ -31,7 +31,7 @@ const SAID: [(&str, &str); 6] = [
 
 pub(crate) const PART: Suite = Suite {
     name: "publishers",
-    promise: "A publisher, a server or a connection that ends at any moment is made good by the next publish, and \
+    promise: "If a publisher, a server or a connection ends at any moment, the next publish completes the graph, and \
         every read is of one version.",
     run,
 };

@@ -42,14 +42,14 @@ const NOTES: usize = 6;
 pub(crate) const WRITING: Suite = Suite {
     name: "syscalls-writing",
     promise: "Whatever the system refuses to a run, it ends with an error that says so; the last version stays \
-        readable, and the next run makes what it would have made.",
+        readable, and the next run produces what this one would have.",
     run: writing,
 };
 
 pub(crate) const READING: Suite = Suite {
     name: "syscalls-reading",
-    promise: "Whatever the system refuses to a reader, it gives the right answer or an error, and never calls an index \
-        damaged that is not.",
+    promise: "Whatever the system refuses to a reader, it gives the right answer or an error, and never calls an \
+        intact index damaged.",
     run: reading,
 };
 

@@ -140,9 +140,9 @@ fn searches_are_recorded_and_replayed_without_the_server_and_its_key() {
     }
     // Another server is not the one that was recorded, and another question not the one that it was asked.
     let other = ask(&["--web-search", "http://127.0.0.1:1", "--replay", "alone.jsonl"]);
-    cli.refuses(&other, "input", &["by `127.0.0.1:1`", "search 1 of the web (`When did", "is not in the recording"]);
+    cli.refuses(&other, "input", &["by `127.0.0.1:1`", "web search 1 (`When did", "is not in the recording"]);
     let other = ["search", "Who is Ada?", "--strategy", "level", "--web-search", "default", "--replay", "alone.jsonl"];
-    cli.refuses(&other, "input", &["search 1 of the web (`Who is Ada?`)", "web server of the recording"]);
+    cli.refuses(&other, "input", &["web search 1 (`Who is Ada?`)", "web server of the recording"]);
     // A search that fails is recorded as that, and fails again.
     web.play([Play::Responds(500, "", "down".to_owned())]);
     let args = ask(&["--web-search", "default"]);
@@ -241,7 +241,7 @@ fn without_a_model_results_stand_beside_the_answer_and_nobody_is_asked_who_was_n
     let keyed = format!("{}/?key=hushhush", web.url);
     for (args, words) in [
         (vec!["ask", QUESTION, "--web-search", &web.url], "only `--strategy level`"),
-        (ask(&["--web-search", &web.url, "--replay", "calls.jsonl"]), "search 1 of the web (`When did"),
+        (ask(&["--web-search", &web.url, "--replay", "calls.jsonl"]), "web search 1 (`When did"),
         (ask(&["--web-search", &address]), "a user or password does not belong"),
         (ask(&["--web-search", "localhost"]), "its address is not a URL"),
         (ask(&["--web-search", &keyed]), "its address has more than a path"),
