@@ -9,15 +9,15 @@ use super::{IngestOptions, SourceItem, read_bytes};
 use crate::domain::{Document, DocumentId};
 use crate::error::{Error, Result};
 
-/// What a text is read as whose address tells nothing about its format: as plain text, unless its content tells more.
+/// The name of a text whose address reveals no format: it is read as plain text, unless its content says otherwise.
 const UNNAMED: &str = "text.txt";
 
-/// What a text is called. Its id is its address, or its title where it has none.
+/// The name of a text. Its id is its address, or its title if it has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Called {
     /// Its title; otherwise that which its format has, if any.
     pub title: Option<String>,
-    /// Where it came from: a path, the address of a page. Its extension tells the format where the content does not.
+    /// Its source: a path, or the address of a page. Its extension gives the format if the content does not.
     pub address: Option<String>,
 }
 

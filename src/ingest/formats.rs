@@ -6,17 +6,17 @@ use super::extracted::{Extracted, Part};
 use super::worker::Format as GuardedFormat;
 use super::{IngestOptions, guarded_formats, markdown, markup, notebook, plain, source};
 
-/// Bytes at the beginning of a file that tell what it is.
+/// Bytes at the beginning of a file that reveal its format.
 pub(super) const HEAD_BYTES: usize = 4_096;
 
 /// A file, as a parser gets it.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
-    /// What it is called, from its root on: `docs/guide.html`.
+    /// Its name, from its root on: `docs/guide.html`.
     pub(super) name: &'a str,
     /// All of it.
     pub(super) bytes: Vec<u8>,
-    /// What is read, and how much of it.
+    /// Options for reading.
     #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "tables alone have options"))]
     pub(super) options: &'a IngestOptions,
     /// The media type of its format.
@@ -84,11 +84,11 @@ const fn run_by(
     Format { media_type, extensions, is_told_by, parser: Parser::Bytes(source::parse) }
 }
 
-/// What a program of the user's own turns into text.
+/// Files that a user's own program converts to text.
 pub(super) static CONVERTED: Format =
     Format { media_type: "text/plain", extensions: &[], is_told_by: |_| false, parser: Parser::Converted };
 
-/// All formats. The first that is told by the first bytes of a file counts.
+/// All formats. The first that matches the first bytes of a file counts.
 const FORMATS: &[Format] = &[
     PLAIN,
     text("text/markdown", &["md", "markdown", "mdx"], markdown::parse),

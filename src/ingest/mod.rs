@@ -87,14 +87,14 @@ pub enum Rows {
     Each,
 }
 
-/// What is read, and how much of it.
+/// Options for reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestOptions {
-    /// The field of a record that holds its id: text or a number. Where it is [`ID_FIELD`], a record without it takes
-    /// `file:line`, the line on which it begins, and `file:line#2` where it is the second that begins there; with
-    /// another field, such a record is skipped.
+    /// The field of a record with its id: text or a number. If it is [`ID_FIELD`], a record without it gets
+    /// `file:line`, the line on which it begins, and `file:line#2` if it is the second that begins there; with another
+    /// field, such a record is skipped.
     pub id_field: String,
-    /// The field of a record that holds its title; nothing where there are no titles: then no file has one either.
+    /// The field of a record with its title; none for no titles, in which case no file has one either.
     pub title_field: Option<String>,
     /// The field of a record that holds its text.
     pub text_field: String,
@@ -109,7 +109,7 @@ pub struct IngestOptions {
     /// The program that reads documents whose parsers could do harm, such as PDF, in processes of its own: the program
     /// `cairn`, or one that calls [`serve_worker`] when its argument is `worker`. Without one they are skipped.
     pub worker: Option<PathBuf>,
-    /// Programs that turn files of other kinds into text, by extension in lower case: a command and its arguments, of
+    /// Programs that convert files of other kinds to text, by extension in lower case: a command and its arguments, in
     /// which `{}` stands for the file. They run under the limits of a worker, and need one.
     pub converters: BTreeMap<String, Vec<String>>,
 }
@@ -141,20 +141,20 @@ pub struct SourceDocument {
     pub document: Document,
 }
 
-/// What a source has at one place.
+/// An item of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceItem {
     /// A document.
     Document(SourceDocument),
-    /// What a limit left out of the document that comes next: of its text nothing.
+    /// Parts of the next document that a limit left out, but none of its text.
     Shortened(Skip),
     /// Something that was left out, and can be: nothing that an index holds comes from it.
     Skip(Skip),
-    /// Something that could not be read this time, or not whole: what came of it before is not gone.
+    /// Something that could not be read completely this time: its earlier documents are not gone.
     Unread {
-        /// The file, or the folder, by name, as documents say it in their `uri`; empty where it may be any.
+        /// The name of the file or folder, as in the `uri` of documents; empty if unknown.
         source: String,
-        /// What was left out, and why.
+        /// A source that was left out, and why.
         skip: Skip,
     },
 }
@@ -180,7 +180,7 @@ pub fn read_sources(
     reader.finish()
 }
 
-/// Calls `visit` with what is in the bytes of a file that is called `name`, as [`read_sources`] does with one on disk.
+/// Calls `visit` with the contents of a file called `name`, as [`read_sources`] does for one on disk.
 ///
 /// # Errors
 ///

@@ -10,17 +10,17 @@ use walkdir::DirEntry;
 use super::text_file;
 use crate::error::{Error, Result};
 
-/// Files that say which files beside and below them are left out; where they differ, the last one counts.
+/// Files that exclude files beside and below them; if they differ, the last one counts.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 /// Bytes of an ignore file at most: a larger one leaves out nothing.
 const IGNORE_BYTES_MAX: u64 = 1 << 20;
-/// Folders of which it is remembered whether a walk comes to them: beyond, it is found out again.
+/// Folders for which it is remembered whether a walk enters them; beyond that, they are checked again.
 const FOLDERS_MAX: usize = 65_536;
 /// Folders of version control. They are hidden, and hold no documents.
 const VERSION_CONTROL: [&str; 4] = [".git", ".hg", ".jj", ".svn"];
 
-/// Which files below a folder are read. A glob is a pattern of `.gitignore`: without a slash it fits at any depth,
-/// with one it begins at the folder that is read, `**` stands for any folders, and a folder stands for all in it.
+/// Which files below a folder are read. A glob is a pattern of `.gitignore`: without a slash it fits at any depth, with
+/// one it begins at the folder that is read, `**` stands for any folders, and a folder includes everything in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WalkOptions {
     /// Globs of the files that are read; none for all.
@@ -31,7 +31,7 @@ pub struct WalkOptions {
     pub hidden: bool,
     /// Whether files are read though a `.gitignore` or `.ignore` names them.
     pub ignored: bool,
-    /// How deep files may lie: 1 for those directly in the folder; none for any depth.
+    /// Maximum depth of files: 1 for those directly in the folder; none for any depth.
     pub depth_max: Option<usize>,
 }
 
@@ -108,8 +108,8 @@ impl<'o> Rules<'o> {
     }
 }
 
-/// Tells of paths below a root, one at a time, whether a walk would come to them. What ignore files say is read once,
-/// until one of them changes.
+/// Says whether a walk would reach paths below a root, one at a time. Ignore files are read once, until one of them
+/// changes.
 pub(crate) struct Territory {
     root: PathBuf,
     options: WalkOptions,
@@ -123,8 +123,8 @@ impl Territory {
         Self { root: root.to_owned(), options: options.clone(), folders: BTreeMap::new() }
     }
 
-    /// Returns whether a walk would come to `path`, or would after a change to it come to other files: it is an ignore
-    /// file then. What is asked about need not be there any more.
+    /// Returns whether a walk would reach `path`, or whether a change to it would affect others, as for an ignore file.
+    /// The path need not exist any more.
     pub(crate) fn has(&mut self, path: &Path) -> bool {
         let Ok(below) = path.strip_prefix(&self.root) else { return false };
         let parts = below.components();

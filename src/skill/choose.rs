@@ -15,25 +15,25 @@ use crate::text::one_line;
 /// Steps that are shown at most.
 pub const STEPS_MAX: usize = 32;
 
-/// A question, where a walk is, and where it may go.
+/// A question, the position of a walk, and its possible steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChooseTask {
     /// The question.
     pub question: String,
     /// The round, from 0.
     pub round: u32,
-    /// Where the walk is.
+    /// The position of the walk.
     pub here: FoundPassage,
-    /// Where it may go, the likeliest first; [`STEPS_MAX`] at most.
+    /// Its possible steps, the likeliest first; at most [`STEPS_MAX`].
     pub steps: Vec<StepShown>,
 }
 
 /// A step as a model is shown it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepShown {
-    /// The passage that it leads to, which no model is told.
+    /// The passage that it leads to, which is not shown to the model.
     pub to: PassageId,
-    /// What the document of that passage is called.
+    /// The name of the document of that passage.
     pub name: String,
     /// The question that is answered there.
     pub question: String,

@@ -10,12 +10,12 @@ use crate::llm::prompt::{self, CITATIONS};
 use crate::llm::{Message, Purpose};
 use crate::text::one_line;
 
-/// Sentences, and what they cite.
+/// Sentences, and their citations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitationsTask {
     /// The question that they answer.
     pub question: String,
-    /// All passages that were shown to who wrote them; only those that are cited are shown again.
+    /// All passages that were shown to the writer; only those cited are shown again.
     pub passages: Vec<ShownPassage>,
     /// The sentences.
     pub sentences: Vec<CitedSentence>,
@@ -37,8 +37,7 @@ struct VerdictReply {
     borne_out: Option<bool>,
 }
 
-/// The skill. It gives, for each sentence in order, whether what it cites bears it out; nothing where there is no
-/// verdict on it.
+/// The skill. It gives, for each sentence in order, whether its citations support it; none without a verdict.
 #[derive(Debug, Clone, Copy)]
 pub struct CitationsSkill;
 

@@ -7,7 +7,7 @@ use crate::llm::prompt::{self, CONCLUDE};
 use crate::llm::{Message, Purpose};
 use crate::text::one_line;
 
-/// A question with passages, and what was noted of them.
+/// A question with passages, and notes on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConcludeTask {
     /// The question with its passages.
@@ -19,9 +19,9 @@ pub struct ConcludeTask {
 /// A note as a model sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownNote {
-    /// What it is about: a sub-question, or something that has a name.
+    /// Its subject: a sub-question, or an entity.
     pub about: String,
-    /// What was read.
+    /// Its text.
     pub text: String,
     /// The places of the passages that it was read in, from 0.
     pub passages: Vec<usize>,

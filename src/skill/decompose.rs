@@ -34,7 +34,7 @@ pub struct DecomposeReply {
 /// A part of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubQuestion {
-    /// What it asks; `#1` stands for the answer to the first part.
+    /// Its text; `#1` stands for the answer to the first part.
     pub text: String,
     /// The parts whose answers it needs, from 0, ascending; all of them come before it.
     pub needs: Vec<usize>,
@@ -57,7 +57,7 @@ impl SubQuestion {
         Self { text: text.to_owned(), needs }
     }
 
-    /// Returns what it asks with the answers that it needs; none where one is not there.
+    /// Returns its text with the answers that it needs; none if one is missing.
     #[must_use]
     pub fn filled<'a>(&self, answer: impl Fn(usize) -> Option<&'a str>) -> Option<String> {
         let mut text = String::new();

@@ -17,12 +17,12 @@ const WORDS_MAX: usize = 300;
 /// Tokens of one at most.
 const TOKENS_MAX: u64 = 500;
 
-/// An entity, and what is said of it.
+/// An entity, and its descriptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DescribeTask {
     /// Its name.
     pub name: String,
-    /// What passages say of it, each as a model said it.
+    /// A model's descriptions of it, by passage.
     pub descriptions: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct DescribeReply {
     description: String,
 }
 
-/// The skill. What is not said of the entity is refused.
+/// The skill. Statements without support in the descriptions are refused.
 #[derive(Debug, Clone, Copy)]
 pub struct DescribeSkill;
 

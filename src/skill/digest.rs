@@ -18,14 +18,14 @@ pub const DIGESTED_MAX: usize = 10;
 /// Characters of a note at most.
 const NOTE_CHARS_MAX: usize = 1_000;
 
-/// Passages, and what a note on them is to be about.
+/// Passages, and the subject of a note on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestTask {
     /// The question that has to be answered in the end.
     pub question: String,
     /// Which note it is, from 0.
     pub number: u32,
-    /// What it is about: a sub-question, or an entity with what is asked of it.
+    /// The subject: a sub-question, or an entity with its query.
     pub about: String,
     /// The passages, best first.
     pub passages: Vec<FoundPassage>,
@@ -43,7 +43,7 @@ pub struct DigestReply {
 /// A note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest {
-    /// What the passages say.
+    /// The text of the note.
     pub text: String,
     /// Those that say it: at least one.
     pub passages: Vec<PassageId>,
@@ -51,7 +51,7 @@ pub struct Digest {
     pub places: Vec<usize>,
 }
 
-/// The skill. It gives a note, or none where the passages say nothing of use.
+/// The skill. It gives a note, or none if the passages say nothing relevant.
 #[derive(Debug, Clone, Copy)]
 pub struct DigestSkill;
 
@@ -113,8 +113,7 @@ impl Skill for DigestSkill {
     }
 }
 
-/// Returns the sentence of the best passage that is nearest to what a note is to be about; none where there is no
-/// passage.
+/// Returns the sentence of the best passage nearest to the subject of a note; none if there is no passage.
 #[must_use]
 pub fn digest_by_rule(task: &DigestTask) -> Option<Digest> {
     let best = task.passages.first()?;

@@ -10,17 +10,17 @@ use crate::llm::prompt::{self, ENOUGH};
 use crate::llm::{Message, Purpose};
 use crate::text::{one_line, tokens};
 
-/// Missing things that are kept.
+/// Maximum number of missing pieces.
 pub const MISSING_MAX: usize = 4;
-/// Characters of a missing thing at most.
+/// Maximum characters of a missing piece.
 const MISSING_CHARS_MAX: usize = 300;
 
-/// A question, and what was found for it.
+/// A question, and the results so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnoughTask {
     /// The question.
     pub question: String,
-    /// What was found so far, in order.
+    /// The results so far, in order.
     pub steps: Vec<AnsweredStep>,
 }
 
@@ -33,7 +33,7 @@ pub struct EnoughReply {
     enough: Option<bool>,
 }
 
-/// Whether what was found suffices.
+/// Whether the results suffice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sufficiency {
     /// Whether it does.

@@ -12,7 +12,7 @@ use crate::text::{one_line, tokens};
 /// Names of a question at most; more are left out.
 pub const NAMES_MAX: usize = 16;
 
-/// A question whose names are asked for.
+/// A question whose entities are requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntitiesTask {
     /// The question.

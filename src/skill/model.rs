@@ -10,23 +10,23 @@ use crate::llm::prompt::{self, REPAIR};
 use crate::llm::{ChatModel, ChatReply, ChatRequest, Listener, Message, Purpose, ReplyForm, ReplyOrigin};
 use crate::text::one_line;
 
-/// Bytes of a reply that a skill reads: what is longer than any skill asks for.
+/// Maximum bytes of a reply: more than any skill requests.
 const REPLY_BYTES_MAX: usize = 256 << 10;
 /// Characters of a reply that are shown to the model again when it is asked to repair it.
 const REPEATED_CHARS_MAX: usize = 8_000;
-/// Characters of a reply that are shown where it cannot be used.
+/// Characters of an unusable reply that are shown.
 const BEGINNING_CHARS: usize = 80;
 /// Places in a reply that are tried as the beginning of a JSON object.
 const OBJECTS_MAX: usize = 256;
 
-/// One typed task that a model can do: a prompt file, a schema file, and a check of what comes back. Adding one is one
-/// file, one prompt, one schema.
+/// One typed task for a model: a prompt file, a schema file, and a check of the reply. Adding one takes one file, one
+/// prompt, one schema.
 pub trait Skill {
-    /// What it is given.
+    /// Its input.
     type Input: Sync;
-    /// What a reply has to be, as its schema says.
+    /// A reply, as defined by its schema.
     type Reply: DeserializeOwned;
-    /// What it gives.
+    /// Its output.
     type Output;
 
     /// Its name: letters, digits, `_`.
@@ -38,7 +38,7 @@ pub trait Skill {
     /// Tokens of a reply at most.
     const OUTPUT_TOKENS_MAX: u32;
 
-    /// Returns what is said to the model.
+    /// Returns the prompt.
     fn messages(input: &Self::Input) -> Vec<Message>;
 
     /// Returns the passages that are shown to it.
@@ -51,20 +51,20 @@ pub trait Skill {
         0
     }
 
-    /// Checks what a schema cannot say, and returns what was meant.
+    /// Checks what a schema cannot express, and returns the output.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words that the model can repair it by.
+    /// The fault, in words by which the model can repair it.
     fn check(input: &Self::Input, reply: Self::Reply) -> Result<Self::Output, String>;
 }
 
-/// What came of asking a model.
+/// The result of asking a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performed<T> {
-    /// What it gave, or why it gave nothing that can be used. What then is up to the skill's rule, if it has one.
+    /// Its output, or why there is none. The skill's rule, if any, is then the fallback.
     pub outcome: Result<T, Degradation>,
-    /// What it came to.
+    /// Its cost.
     pub spent: Spent,
 }
 
@@ -96,7 +96,7 @@ pub enum Degradation {
 }
 
 impl Degradation {
-    /// Returns whether a reply came that cannot be used.
+    /// Returns whether a reply was unusable.
     #[must_use]
     pub const fn is_of_reply(&self) -> bool {
         matches!(self, Self::Invalid(_) | Self::Chat(ChatError::Refused { .. } | ChatError::Truncated { .. }))
@@ -112,21 +112,21 @@ pub struct PerformOptions {
     pub unusable: KeptUnusable,
 }
 
-/// What becomes of a kept reply that cannot be used: it was used once, by whoever paid for it.
+/// What to do with an unusable kept reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeptUnusable {
-    /// The model is asked again, and its new reply is kept in the place of the old one.
+    /// The model is asked again, and its new reply replaces the old one.
     #[default]
     AskedAnew,
     /// It stays, and is of no use once more.
     Stays,
 }
 
-/// Asks a model to perform a skill. A reply that cannot be used is asked for once more, with what is wrong with it.
+/// Asks a model to perform a skill. An unusable reply is requested once more, with its fault.
 ///
 /// # Errors
 ///
-/// [`Error::Chat`] for what somebody has to correct ([`ChatError::needs_correction`]); any other fault is in the
+/// [`Error::Chat`] for faults that the user must correct ([`ChatError::needs_correction`]); any other is in the
 /// outcome.
 ///
 /// # Cancel safety
@@ -166,7 +166,7 @@ pub async fn perform_with<S: Skill>(
                 }
                 Err(Degradation::Invalid(problem))
             }
-            // What was wrong with the first reply says more than that there was no second.
+            // The fault of the first reply says more than the lack of a second.
             Err(error) if is_repair && (error.is_of_request() || !error.needs_correction()) => {
                 Err(Degradation::Invalid(format!("{problem} ({error})")))
             }
@@ -207,7 +207,7 @@ fn beginning(said: &str) -> String {
     }
 }
 
-/// A model that is asked, and what that came to so far.
+/// A model, and its cost so far.
 struct Attempt<'a> {
     model: &'a dyn ChatModel,
     unusable: KeptUnusable,
@@ -215,7 +215,7 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Returns what a reply to a request says; one that is kept and cannot be used is asked for again.
+    /// Returns the output of a reply to a request; an unusable kept one is requested again.
     async fn make<S: Skill>(
         &mut self,
         input: &S::Input,
@@ -228,7 +228,7 @@ impl Attempt<'_> {
         let afresh = ChatRequest { is_afresh: true, ..request.clone() };
         match self.ask::<S>(input, &afresh).await {
             Ok((used, _)) => Ok(used),
-            // There is nothing to ask it with: what is kept is all there is.
+            // No call is possible: only kept replies are available.
             Err(ChatError::Budget { .. } | ChatError::NotRecorded { .. }) => Ok(used),
             Err(error) => Err(error),
         }
@@ -258,11 +258,11 @@ impl Attempt<'_> {
     }
 }
 
-/// Returns what a model is asked first for a skill.
+/// Returns the first request of a skill.
 ///
 /// # Errors
 ///
-/// [`Error::Internal`] for a schema that is no JSON.
+/// [`Error::Internal`] for a schema that is not JSON.
 pub fn chat_request<S: Skill>(input: &S::Input) -> Result<ChatRequest> {
     let schema: Value = serde_json::from_str(S::SCHEMA)
         .map_err(|error| Error::Internal(format!("schema of `{}`: {error}", S::NAME)))?;
@@ -279,8 +279,8 @@ pub fn chat_request<S: Skill>(input: &S::Input) -> Result<ChatRequest> {
     })
 }
 
-/// Asks for another reply: in the last message, since some servers take turns of user and model alone. The reply, and
-/// what is wrong with it, may repeat what a document says, and stand between marks.
+/// Requests another reply in the last message, since some servers accept only alternating messages of user and model.
+/// The reply and its fault may repeat text of a document, so they are between marks.
 pub(super) fn repair(request: &mut ChatRequest, reply: &str, problem: &str) {
     request.listener = None;
     let reply: String = reply.chars().take(REPEATED_CHARS_MAX).collect();
@@ -298,7 +298,7 @@ fn read<S: Skill>(input: &S::Input, text: &str) -> Result<S::Output, String> {
     S::check(input, only_reply::<S::Reply>(text)?)
 }
 
-/// Returns the one reply in a text, whatever prose, fence or other object stands around it.
+/// Returns the only reply in a text, whatever prose, fence or other object surrounds it.
 fn only_reply<R: DeserializeOwned>(text: &str) -> Result<R, String> {
     let (mut only, mut problem) = (None, "it has no JSON object".to_owned());
     let mut rest = text;
@@ -321,7 +321,7 @@ fn only_reply<R: DeserializeOwned>(text: &str) -> Result<R, String> {
                     problem = format!("its JSON is broken: {error}");
                 }
                 rest = &rest[1..];
-                // What stands in a broken object is no reply; what is none may be prose.
+                // Objects inside a broken object are not replies; anything else may be prose.
                 if rest.trim_start().starts_with('"') {
                     return Err(problem);
                 }
@@ -331,7 +331,7 @@ fn only_reply<R: DeserializeOwned>(text: &str) -> Result<R, String> {
     only.ok_or(problem)
 }
 
-/// Returns what a reply came to; one that was kept came to nothing.
+/// Returns the cost of a reply; a kept one costs nothing.
 fn spent_on(reply: &ChatReply) -> Spent {
     if reply.origin == ReplyOrigin::Cache {
         return Spent { cached: 1, ..Spent::default() };

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use crate::embed::{Embedder, NoEmbedder, Reranker, StaticTable};
 use crate::llm::{ChatModel, SearchTool};
 
-/// Who embeds, who judges, who writes. Where no language model is named, rules do what one could.
+/// The embedder, the reranker, the language model and the web search. Without a language model, rules do its tasks.
 #[derive(Clone)]
 pub struct Performers {
     /// Turns texts into vectors.
     pub embedder: Arc<dyn Embedder>,
-    /// Judges passages that were found, where a search asks for it.
+    /// Reranks the passages found, if a search requests it.
     pub reranker: Option<Arc<dyn Reranker>>,
-    /// Writes questions of passages, picks among passages that were found, and writes answers from them; where there is
-    /// none, rules make questions and sentences are quoted.
+    /// Writes questions of passages, picks among the passages found, and writes answers from them; without it, rules
+    /// make questions and sentences are quoted.
     pub model: Option<Arc<dyn ChatModel>>,
-    /// Searches the web, where a strategy does that (`level`); none for nobody, which is so unless somebody is named.
+    /// Searches the web for a strategy that does so (`level`); by default, none.
     pub web: Option<Arc<dyn SearchTool>>,
 }
 

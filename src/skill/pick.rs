@@ -13,7 +13,7 @@ use crate::text::one_line;
 /// Passages that are picked at most.
 pub const PICKS_MAX: usize = 5;
 
-/// A question, and what was found for it.
+/// A question, and the passages found for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PickTask {
     /// The question.
@@ -25,20 +25,20 @@ pub struct PickTask {
 /// A passage as a search found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPassage {
-    /// Its identity, which no model is told.
+    /// Its identity, which is not shown to the model.
     pub passage: PassageId,
     /// What its document is called.
     pub name: String,
     /// Its text.
     pub text: String,
-    /// The last step that led to it, where one did.
+    /// The last step that led to it, if any.
     pub reached_by: Option<StepTaken>,
 }
 
 /// A step that led to a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepTaken {
-    /// What the document of the passage that it left is called, where that is known.
+    /// The name of the document that it left, if known.
     pub from: Option<String>,
     /// The question that it followed.
     pub question: String,

@@ -19,7 +19,7 @@ const ANSWER_WORDS_MAX: usize = 24;
 /// Characters of an answer at most.
 const ANSWER_CHARS_MAX: usize = 200;
 
-/// A part of a question, and what was found for it.
+/// A part of a question, and the passages found for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadTask {
     /// The part, with the answers to earlier ones in it.
@@ -44,7 +44,7 @@ struct ReadAnswer {
     passage: i64,
 }
 
-/// The skill. It gives answers, the likeliest first; none where no passage has one.
+/// The skill. It gives answers, the likeliest first; none if no passage has one.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadSkill;
 
@@ -100,7 +100,7 @@ impl Skill for ReadSkill {
             Ok(SubAnswer { text, by: AnsweredBy::Model, passage: passage.passage })
         };
         let mut problem = None;
-        // Those that hold stand without those that do not.
+        // Valid ones are kept without the invalid ones.
         let sound = reply
             .answers
             .into_iter()

@@ -10,19 +10,19 @@ use crate::llm::prompt::{self, REASON};
 use crate::llm::{Message, Purpose};
 use crate::text::{one_line, tokens};
 
-/// Missing things that are kept.
+/// Maximum number of missing pieces.
 const MISSING_MAX: usize = super::enough::MISSING_MAX;
-/// Characters of a missing thing, and of what is known, at most.
+/// Maximum characters of a missing piece, and of a conclusion.
 const CHARS_MAX: usize = 500;
 
-/// A question, and what was noted for it.
+/// A question, and the notes for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReasonTask {
     /// The question.
     pub question: String,
     /// The notes, under their headings.
     pub outline: Vec<NotedHeading>,
-    /// What was reasoned in earlier rounds, in order.
+    /// The conclusions of earlier rounds, in order.
     pub thoughts: Vec<String>,
 }
 
@@ -37,12 +37,12 @@ pub struct ReasonReply {
     enough: Option<bool>,
 }
 
-/// What follows from notes.
+/// The conclusion from notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reasoned {
     /// How far they lead.
     pub known: String,
-    /// What is missing; something, where they are not enough.
+    /// What is missing; not empty if the notes do not suffice.
     pub missing: Vec<String>,
     /// Whether they are enough.
     pub is_enough: bool,

@@ -19,14 +19,14 @@ const SUMMARY_CHARS_MAX: usize = 800;
 /// Characters of a finding at most: a longer one is cut.
 const FINDING_CHARS_MAX: usize = 400;
 
-/// What is known of a topic, row by row.
+/// The material about a topic, row by row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReportTask {
-    /// Its entities, each with what is said of it.
+    /// Its entities, each with its description.
     pub entities: Vec<String>,
     /// Relations between them.
     pub relations: Vec<String>,
-    /// Reports about its parts, where it is too large to be shown whole.
+    /// Reports about its parts, if it is too large to be shown completely.
     pub parts: Vec<String>,
     /// Sentences about it, which findings name by their numbers, from 1: each with its passage and its place there.
     pub sentences: Vec<(PassageId, u32, String)>,
@@ -139,7 +139,7 @@ pub(super) fn numbered(sentences: &[(PassageId, u32, String)]) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// Returns what is said on one line, cut.
+/// Returns a text on one line, cut.
 pub(super) fn cut(said: &str, chars_max: usize) -> String {
     let line = one_line(said);
     shortened(&line, chars_max).unwrap_or(line)

@@ -13,12 +13,12 @@ use crate::text::{one_line, tokens};
 /// Characters of a sub-question at most.
 const SEED_CHARS_MAX: usize = 500;
 
-/// A question, and what was looked up for it.
+/// A question, and the look-ups for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeedTask {
     /// The question.
     pub question: String,
-    /// What was looked up so far, in order.
+    /// The look-ups so far, in order.
     pub steps: Vec<AnsweredStep>,
 }
 

@@ -11,7 +11,7 @@ use crate::llm::prompt::{self, SEEK};
 use crate::llm::{Message, Purpose};
 use crate::text::{one_line, tokens};
 
-/// Things that are looked up in one round at most.
+/// Maximum entities looked up in one round.
 pub const NEEDS_MAX: usize = 4;
 /// Queries for each of them at most.
 pub const QUERIES_MAX: usize = 3;
@@ -20,7 +20,7 @@ const ENTITY_CHARS_MAX: usize = 200;
 /// Characters of a query at most.
 const QUERY_CHARS_MAX: usize = 500;
 
-/// A question, and what is missing for its answer.
+/// A question, and the pieces missing for its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeekTask {
     /// The question.
@@ -31,7 +31,7 @@ pub struct SeekTask {
     pub outline: Vec<NotedHeading>,
     /// What is missing.
     pub missing: Vec<String>,
-    /// What was searched for before.
+    /// Earlier queries.
     pub asked: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ struct NeedReply {
 /// Something to look up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
-    /// What it is about.
+    /// Its subject.
     pub entity: String,
     /// The place of the heading that is about the same, from 0.
     pub heading: Option<usize>,
@@ -62,7 +62,7 @@ pub struct Need {
     pub queries: Vec<String>,
 }
 
-/// The skill. It gives what to look up, each thing once.
+/// The skill. It gives the entities to look up, each once.
 #[derive(Debug, Clone, Copy)]
 pub struct SeekSkill;
 
@@ -103,7 +103,7 @@ impl Skill for SeekSkill {
         for (need, number) in reply.needs.into_iter().zip(1..) {
             match checked(task, need) {
                 Ok(need) => join(&mut needs, need),
-                // Those that hold stand without those that do not.
+                // Valid ones are kept without the invalid ones.
                 Err(why) => problem = format!("need {number} {why}"),
             }
         }
@@ -122,12 +122,12 @@ fn checked(task: &SeekTask, NeedReply { entity, heading, queries }: NeedReply) -
     if queries.is_empty() {
         return Err(format!("has no query of at most {QUERY_CHARS_MAX} characters"));
     }
-    // A heading that there is not says only that it is about nothing known.
+    // An unknown heading only means that the entity is new.
     let heading = heading.and_then(|number| place(number, task.outline.len()));
     Ok(Need { entity, heading, queries: queries.into_iter().take(QUERIES_MAX).collect() })
 }
 
-/// Adds a need; what is about the same thing as another joins its queries.
+/// Adds a need; one about the same entity as another adds its queries to it.
 fn join(needs: &mut Vec<Need>, need: Need) {
     let same = |it: &&mut Need| {
         tokens(&it.entity) == tokens(&need.entity) || need.heading.is_some() && it.heading == need.heading

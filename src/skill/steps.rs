@@ -5,9 +5,9 @@ use crate::text::one_line;
 /// A sub-question that was looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnsweredStep {
-    /// What was asked.
+    /// The question.
     pub question: String,
-    /// What was found; none where nothing was.
+    /// The result, if any.
     pub answer: Option<String>,
 }
 

@@ -17,12 +17,12 @@ const NAME_CHARS_MAX: usize = 100;
 /// Characters of a description at most: a longer one is cut.
 const DESCRIPTION_CHARS_MAX: usize = 600;
 
-/// What is known of a cluster, row by row.
+/// The material about a cluster, row by row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SummarizeTask {
     /// The types that a summary may have.
     pub types: EntityTypes,
-    /// The members, each with what is said of it.
+    /// The members, each with its description.
     pub members: Vec<String>,
     /// Sentences about them, which summaries name by their numbers, from 1: each with its passage and its place there.
     pub sentences: Vec<(PassageId, u32, String)>,

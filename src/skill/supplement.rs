@@ -15,14 +15,14 @@ pub const SUPPLEMENTS_MAX: usize = 4;
 /// Characters of such a question at most.
 const QUESTION_CHARS_MAX: usize = 500;
 
-/// A question, and what was looked up for it.
+/// A question, and the look-ups for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SupplementTask {
     /// The question.
     pub question: String,
     /// The round, from 0.
     pub round: u32,
-    /// What was looked up so far, in order.
+    /// The look-ups so far, in order.
     pub steps: Vec<AnsweredStep>,
 }
 
@@ -35,7 +35,7 @@ pub struct SupplementReply {
     enough: Option<bool>,
 }
 
-/// The skill. It gives the questions to look up next; none where what was found is enough.
+/// The skill. It gives the questions to look up next; none if the results suffice.
 #[derive(Debug, Clone, Copy)]
 pub struct SupplementSkill;
 

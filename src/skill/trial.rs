@@ -33,14 +33,14 @@ use crate::error::Result;
 use crate::llm::ChatModel;
 use crate::text::KeywordQuery;
 
-/// What came of trying a skill.
+/// The result of trying a skill.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// Its name.
     pub skill: &'static str,
     /// Why the model gave nothing that can be used, if so.
     pub problem: Option<String>,
-    /// What it came to.
+    /// Its cost.
     pub spent: Spent,
 }
 
@@ -48,11 +48,11 @@ const QUESTION: &str = "Who taught the builder of Heron Bridge?";
 const BRIDGE: &str = "Heron Bridge was built by Ada Lorne in 1841. It has three arches, and carries the road to Vell.";
 const BUILDER: &str = "Ada Lorne, an engineer, was born in Vell in 1801. She was taught by Tom Reed.";
 
-/// Tries every skill once, one after the other: one call each, and a second where a reply has to be repaired or is cut.
+/// Tries every skill once, one after the other: one call each, and a second if a reply has to be repaired or is cut.
 ///
 /// # Errors
 ///
-/// [`crate::Error::Chat`] for what somebody has to correct.
+/// [`crate::Error::Chat`] for faults that the user must correct.
 ///
 /// # Cancel safety
 ///

@@ -27,7 +27,7 @@ pub use serve::serve;
 use super::Rows;
 use crate::error::Result;
 
-/// Workers that wait for work: as many as files may lie in each other.
+/// Maximum idle workers: the nesting depth of files.
 const IDLE_MAX: usize = 4;
 /// Jobs of one worker; then a new one takes its place.
 const JOBS_MAX: u32 = 256;
@@ -36,7 +36,7 @@ const CPU_SECONDS: u64 = 20;
 const CPU_SECONDS_PER_MIB: u64 = 2;
 /// How many times as long as it may compute a worker may take: others use the machine too.
 const WAIT_FACTOR: u32 = 4;
-/// Times that a file is tried with one parser, where a worker ended that had done other work, or was killed.
+/// Attempts to read a file with one parser if a worker with earlier jobs ended, or was killed.
 const TRIES_MAX: u32 = 4;
 /// How many times as much as one document may have comes of a file together.
 const TOTAL_FACTOR: u64 = 16;
@@ -78,7 +78,7 @@ impl Workers {
         Self { program: program.map(Path::to_owned), bytes_max, idle: Mutex::default() }
     }
 
-    /// Reads a file, and hands on what comes of it, in order. Returns why it could not be read, or not to its end.
+    /// Reads a file, and passes on the results in order. Returns why it could not be read, or not completely.
     ///
     /// # Errors
     ///
@@ -117,8 +117,8 @@ impl Workers {
         }))
     }
 
-    /// Reads a file with one parser. A worker that ends is not held against the file where it had read others before,
-    /// or where somebody killed it: what comes of a file depends on the file alone.
+    /// Reads a file with one parser. The end of a worker does not count against the file if the worker had read others
+    /// before, or was killed from outside: the result depends only on the file.
     fn with_parser(
         &self,
         program: &Path,
@@ -160,7 +160,7 @@ impl Workers {
     }
 }
 
-/// Lets a worker do a job. The first `given` pieces were handed on before, by a worker that ended since.
+/// Has a worker do a job. The first `given` pieces were already passed on by an earlier worker.
 fn attempt_with(
     worker: &mut Worker,
     job: &Job,
@@ -219,7 +219,7 @@ fn said(broken: &Broken) -> String {
     }
 }
 
-/// Reads what a worker says as if bytes had come from one; returns whether it was well said. For fuzzing.
+/// Parses bytes as the output of a worker; returns whether it is valid. For fuzzing.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn hears(mut said: &[u8]) -> bool {
     const BYTES_MAX: u64 = 1 << 20;

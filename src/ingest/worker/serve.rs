@@ -11,14 +11,14 @@ use super::parse::parse;
 
 /// Bytes of the stack that documents are read on: some nest deeply.
 const STACK_BYTES: usize = 32 << 20;
-/// Characters of what a parser says when it panics, at most.
+/// Maximum characters of a parser's panic message.
 const PANIC_CHARS_MAX: usize = 160;
 
-/// Serves jobs until `input` ends, in a process that gives up whatever this does not need: memory beyond 512 MiB, files
-/// and connections that are not open yet, further processes.
+/// Serves jobs until `input` ends, in a process that gives up everything that it does not need: memory beyond 512 MiB,
+/// opening files and connections, starting processes.
 ///
-/// This is the whole of a worker program: hand it the process's standard input, and its standard output in a way that
-/// nothing else writes to.
+/// This is a complete worker program: pass it the process's standard input, and a standard output to which nothing else
+/// writes.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ fn answer_next(input: &mut impl Read, output: &mut impl Write) -> io::Result<boo
         return Err(invalid("a job was to come"));
     }
     let job: Job = serde_json::from_slice(&first.payload)?;
-    // Who gives a job is trusted; what it holds is not.
+    // The sender of a job is trusted; its contents are not.
     let bytes = match frame::read(input, u64::from(u32::MAX))? {
         Some(bytes) if bytes.tag == Tag::Bytes => bytes.payload,
         _ => return Err(invalid("the bytes of a job were to come")),

@@ -26,7 +26,7 @@ const SENTENCE_CHARS_MAX: usize = 1_000;
 /// Words of an answer in a few words.
 const SHORT_WORDS_MAX: usize = 20;
 
-/// A question, and what it is to be answered from.
+/// A question, and the sources for its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerTask {
     /// The question.
@@ -44,16 +44,16 @@ pub struct ShownPassage {
     pub text: String,
 }
 
-/// What a model wrote; no sentence where it abstains.
+/// A model's answer; no sentence if it abstains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenAnswer {
-    /// The answer alone, in a few words, where these can answer.
+    /// The short answer, if a few words can answer.
     pub short: Option<String>,
     /// The sentences, the shortest answer first.
     pub sentences: Vec<CitedSentence>,
 }
 
-/// A sentence with what it cites.
+/// A sentence with its citations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitedSentence {
     /// The sentence, on one line.
@@ -67,7 +67,7 @@ pub struct CitedSentence {
 /// A reply as the schema has it.
 #[derive(Debug, Deserialize)]
 pub struct AnswerReply {
-    /// Where a model leaves it out, its sentences say it.
+    /// If a model leaves it out, its sentences imply it.
     #[serde(default, deserialize_with = "lenient::flag")]
     can_answer: Option<bool>,
     #[serde(default, deserialize_with = "lenient::text")]
@@ -117,7 +117,7 @@ impl Skill for AnswerSkill {
     }
 }
 
-/// Returns what a reply says that cites passages and web results, as far as it cites what was shown.
+/// Returns the sentences of a reply that cite passages and web results that were shown.
 pub(super) fn checked(
     passages: &[ShownPassage],
     web: &[ShownPassage],
@@ -134,7 +134,7 @@ pub(super) fn checked(
     for (sentence, number) in reply.sentences.iter().zip(1..) {
         match cited(sentence, passages.len(), web.len()) {
             Ok(sentence) => sentences.push(sentence),
-            // What else it says may stand without it.
+            // The other sentences are valid without it.
             Err(why) => drop(problem.get_or_insert(format!("sentence {number} {why}"))),
         }
     }
@@ -158,7 +158,7 @@ pub(super) fn blocks(passages: &[ShownPassage]) -> String {
     passages.iter().zip(1..).map(block).collect::<Vec<String>>().join("\n\n")
 }
 
-/// Returns whether a text is an answer in a few words: what is longer is said by the sentences anyway.
+/// Returns whether a text is a short answer: longer ones repeat the sentences.
 fn is_short(text: &str) -> bool {
     (1..=SHORT_WORDS_MAX).contains(&text.split_whitespace().count())
 }
@@ -176,7 +176,7 @@ fn cited(sentence: &SentenceReply, count: usize, web_count: usize) -> Result<Cit
     if text.chars().count() > SENTENCE_CHARS_MAX {
         return Err(format!("has more than {SENTENCE_CHARS_MAX} characters"));
     }
-    // It stands by the passages and the results that there are.
+    // Its existing passages and results support it.
     let passages: BTreeSet<usize> = sentence.passages.iter().filter_map(|number| place(*number, count)).collect();
     let web: BTreeSet<usize> = sentence.web.iter().filter_map(|number| place(*number, web_count)).collect();
     match sentence.passages.first() {

@@ -6,11 +6,10 @@ use super::{CitedSentence, SENTENCES_MAX, SentenceReply, cited};
 
 /// Bytes of a reply that are looked through.
 const BYTES_MAX: usize = 64 << 10;
-/// What stands before the list of sentences.
+/// The text before the list of sentences.
 const LIST: &str = "\"sentences\"";
 
-/// Reads sentences out of a reply while it comes. What it gives is not the answer yet: that is known when all of the
-/// reply has been checked.
+/// Reads sentences from a reply as it arrives. They are preliminary until the whole reply has been checked.
 #[derive(Debug, Default)]
 pub struct StreamedSentences {
     text: String,

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::text::{Word, sentences, stem, terms, tokens, words};
 
-/// Share of a sentence's terms that must be in what it cites.
+/// Share of a sentence's terms that must be in its citations.
 const SHARE_MIN: f32 = 0.6;
 
 /// Returns whether `cited`, names and texts of passages, supports a sentence that answers `question`: every number of
@@ -42,8 +42,8 @@ pub(super) fn is_in_texts(short: &str, texts: &[&str]) -> bool {
     tokens.all(|token| there.contains(&token) || VERDICTS.contains(&token.as_str()))
 }
 
-/// Returns the sentence of `text` that shares most terms with `sentence`: the first of equals; none where there is no
-/// sentence but headings.
+/// Returns the sentence of `text` that shares most terms with `sentence`: the first of equals; none if there are only
+/// headings.
 #[must_use]
 pub fn best_sentence(text: &str, sentence: &str) -> Option<Range<usize>> {
     let wanted: BTreeSet<String> = terms(sentence).into_iter().collect();

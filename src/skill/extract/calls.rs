@@ -27,7 +27,7 @@ pub enum ExtractCalls {
 }
 
 impl ExtractCalls {
-    /// Returns the prompts and schemas that are sent, one after the other: what makes entities others than they were.
+    /// Returns the prompts and schemas that are sent, in order; if they change, so may the entities.
     #[must_use]
     pub fn texts(self) -> String {
         match self {
@@ -36,11 +36,11 @@ impl ExtractCalls {
         }
     }
 
-    /// Returns what is asked about a passage, as far as no reply has to be repaired.
+    /// Returns the requests about a passage, without repairs.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Internal`] for a schema that is no JSON.
+    /// [`crate::Error::Internal`] for a schema that is not JSON.
     pub fn requests(self, task: &ExtractTask) -> Result<Vec<ChatRequest>> {
         match self {
             Self::Together => Ok(vec![chat_request::<ExtractSkill>(task)?]),
@@ -51,9 +51,9 @@ impl ExtractCalls {
         }
     }
 
-    /// Asks a model for the entities of a passage and the relations between them; `unusable` says what becomes of a
-    /// kept reply of no use. Where the first of two calls gives no two entities, or the run is cancelled meanwhile,
-    /// there is no second.
+    /// Asks a model for the entities of a passage and the relations between them; `unusable` says what to do with an
+    /// unusable kept reply. If the first of two calls gives fewer than two entities, or the run is cancelled in
+    /// between, there is no second.
     ///
     /// # Cancel safety
     ///
@@ -83,7 +83,7 @@ impl ExtractCalls {
     }
 }
 
-/// Returns what came of a call, and counts what it came to.
+/// Returns the result of a call, and counts its cost.
 fn counted<T>(performed: Result<Performed<T>>, spent: &mut Spent) -> Result<Result<T, Degradation>> {
     let Performed { outcome, spent: own } = performed?;
     spent.add(&own);

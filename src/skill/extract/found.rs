@@ -17,10 +17,10 @@ const NAME_CHARS_MAX: usize = 200;
 const DESCRIPTION_CHARS_MAX: usize = 400;
 /// Places of a name in a passage that are kept.
 const SPANS_MAX: usize = 8;
-/// Words of a quotation at least: a shorter one stands everywhere.
+/// Minimum words of a quotation: shorter ones occur everywhere.
 const EVIDENCE_WORDS_MIN: usize = 3;
 
-/// A passage, and what was found in it so far.
+/// A passage, and the findings in it so far.
 pub(super) struct Finder<'a> {
     passage: &'a Passage,
     types: &'a EntityTypes,
@@ -43,18 +43,18 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Goes on with what was found before.
+    /// Continues from earlier findings.
     pub(super) fn with(passage: &'a Passage, types: &'a EntityTypes, found: Extraction) -> Self {
         let entities = found.entities.iter().map(|it| it.name.clone()).zip(0..).collect();
         let relations = found.relations.iter().map(|it| it.ends).zip(0..).collect();
         Self { entities, relations, found, ..Self::of(passage, types) }
     }
 
-    /// Returns the entities whose names stand in the passage.
+    /// Returns the entities whose names occur in the passage.
     ///
     /// # Errors
     ///
-    /// What is wrong with a reply none of whose names does.
+    /// The fault of a reply none of whose names does.
     pub(super) fn with_entities(mut self, replies: &[EntityReply]) -> Result<Extraction, String> {
         for entity in replies {
             self.add_entity(entity);
@@ -67,7 +67,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Adds an entity whose name stands in the passage; any other is counted. Of one that is named twice, the first
+    /// Adds an entity whose name occurs in the passage; any other is counted. Of one that is named twice, the first
     /// type and the first description hold.
     pub(super) fn add_entity(&mut self, reply: &EntityReply) {
         let (name, written) = name_of(&reply.name);
@@ -90,8 +90,8 @@ impl<'a> Finder<'a> {
         self.found.entities.push(ExtractedEntity { name, kind, description, spans });
     }
 
-    /// Adds a relation between two of the entities, where the passage has the words that are quoted, or a sentence that
-    /// names both; any other is counted. Of a pair that is named twice, the greater strength holds.
+    /// Adds a relation between two of the entities, if the passage has the quoted words, or a sentence that names both;
+    /// any other is counted. Of a pair that is named twice, the greater strength holds.
     pub(super) fn add_relation(&mut self, reply: &RelationReply) {
         let end = |name: &str| self.entities.get(&name_of(name).0).copied();
         let ends = end(&reply.source).zip(end(&reply.target)).filter(|(source, target)| source != target);
@@ -159,7 +159,7 @@ fn is_name(key: &str) -> bool {
         && !words.iter().all(|word| is_stop_word(word))
 }
 
-/// Returns what is said of something, on one line and no longer than it may be.
+/// Returns a description on one line, cut to its limit.
 fn description(said: &str) -> String {
     let line = one_line(said);
     shortened(&line, DESCRIPTION_CHARS_MAX).unwrap_or(line)

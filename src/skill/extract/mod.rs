@@ -23,10 +23,10 @@ pub use types::{
     ENTITY_TYPES_DEFAULT, EntityTypes, ProposeReply, ProposeSkill, ProposeTask, SAMPLES_MAX, TYPES_MAX, sample,
 };
 
-/// A passage whose entities are asked for.
+/// A passage whose entities are requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtractTask {
-    /// The passage, and what it stands in.
+    /// The passage, and its context.
     pub passage: GenerateTask,
     /// The types that an entity may have.
     pub types: EntityTypes,
@@ -67,7 +67,7 @@ struct RelationReply {
     evidence: String,
 }
 
-/// The skill. It gives what stands in the passage, as the model ordered it.
+/// The skill. It gives the findings that occur in the passage, in the model's order.
 #[derive(Debug, Clone, Copy)]
 pub struct ExtractSkill;
 

@@ -22,9 +22,9 @@ pub const SAMPLES_MAX: usize = 12;
 const SAMPLE_CHARS_MAX: usize = 600;
 /// Types that a proposal has to have.
 const PROPOSED_MIN: usize = 2;
-/// Types that are asked for at most.
+/// Maximum number of types requested.
 const PROPOSED_MAX: usize = 12;
-/// The types of entities where none are named.
+/// The default types of entities.
 pub const ENTITY_TYPES_DEFAULT: [&str; 8] =
     ["person", "organization", "place", "event", "work", "product", "technology", "concept"];
 
@@ -43,7 +43,7 @@ impl EntityTypes {
     ///
     /// # Errors
     ///
-    /// What is wrong with the list.
+    /// The fault of the list.
     pub fn parse<T: AsRef<str>>(listed: &[T]) -> Result<Self, String> {
         let mut types: Vec<String> = Vec::new();
         for listed in listed {
@@ -73,7 +73,7 @@ impl EntityTypes {
         self.0.join(", ")
     }
 
-    /// Returns the type that is called so, if there is one.
+    /// Returns the type with this name, if there is one.
     #[must_use]
     pub fn find(&self, kind: &str) -> Option<String> {
         let kind = folded(kind);
@@ -100,7 +100,7 @@ pub fn sample(count: usize) -> Vec<usize> {
 /// Passages that types are proposed from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposeTask {
-    /// What each passage's document is called, and its text.
+    /// The name of each passage's document, and its text.
     pub passages: Vec<(PassageId, String, String)>,
 }
 
@@ -147,7 +147,7 @@ impl Skill for ProposeSkill {
     fn check(_: &ProposeTask, reply: ProposeReply) -> Result<EntityTypes, String> {
         let mut types: Vec<String> = Vec::new();
         for kind in reply.types.iter().map(|it| folded(it)).filter(|it| is_type(it)) {
-            // More than was asked for is no fault worth a second call.
+            // An excess is not worth a second call.
             if types.len() < PROPOSED_MAX && !types.contains(&kind) {
                 types.push(kind);
             }

@@ -18,18 +18,18 @@ pub enum QuestionCalls {
     Separate,
 }
 
-/// What came of asking for something, in one call or more.
+/// The result of a request, in one call or more.
 #[derive(Debug)]
 pub struct Written<T> {
-    /// What the model wrote; or why there is nothing, where one of the calls gave nothing of use. An error is what
-    /// somebody has to correct ([`crate::domain::ChatError::needs_correction`]).
+    /// The model's text, or why there is none if one of the calls gave nothing usable. An error is a fault that the
+    /// user must correct ([`crate::domain::ChatError::needs_correction`]).
     pub outcome: Result<Result<T, Degradation>>,
-    /// What the calls came to; of a call that ends in an error, what came before its repair is not in it.
+    /// The cost of the calls; if a call ends in an error, without the part before its repair.
     pub spent: Spent,
 }
 
 impl<T> Written<T> {
-    /// Returns what came of one skill.
+    /// Returns the result of one skill.
     #[must_use]
     pub fn of(performed: Result<Performed<T>>) -> Self {
         match performed {
@@ -40,7 +40,7 @@ impl<T> Written<T> {
 }
 
 impl QuestionCalls {
-    /// Returns the prompts and schemas that are sent, one after the other: what makes questions others than they were.
+    /// Returns the prompts and schemas that are sent, in order; if they change, so may the questions.
     #[must_use]
     pub fn texts(self) -> String {
         match self {
@@ -49,11 +49,11 @@ impl QuestionCalls {
         }
     }
 
-    /// Returns what is asked about a passage, as far as no reply has to be repaired.
+    /// Returns the requests about a passage, without repairs.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Internal`] for a schema that is no JSON.
+    /// [`crate::Error::Internal`] for a schema that is not JSON.
     pub fn requests(self, task: &GenerateTask) -> Result<Vec<ChatRequest>> {
         match self {
             Self::Together => Ok(vec![chat_request::<GenerateSkill>(task)?]),
@@ -64,8 +64,8 @@ impl QuestionCalls {
         }
     }
 
-    /// Asks a model for the questions of a passage, in-coming ones first; `unusable` says what becomes of a kept reply
-    /// of no use. Where the first of two calls gives nothing, or the run is cancelled meanwhile, there is no second.
+    /// Asks a model for the questions of a passage, in-coming ones first; `unusable` says what to do with an unusable
+    /// kept reply. If the first of two calls fails, or the run is cancelled in between, there is no second.
     ///
     /// # Cancel safety
     ///
@@ -94,7 +94,7 @@ impl QuestionCalls {
     }
 }
 
-/// A model that is asked, and what that came to so far.
+/// A model, and its cost so far.
 struct Writer<'a> {
     model: &'a dyn ChatModel,
     unusable: KeptUnusable,

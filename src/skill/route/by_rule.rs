@@ -9,20 +9,19 @@ use crate::text::{capitalized_runs, one_line, terms, tokens};
 /// Parts that a rule divides a question into at most.
 const PARTS_MAX: usize = super::super::decompose::PARTS_MAX;
 const INTERROGATIVES: &[&str] = &["who", "whom", "whose", "when", "where", "why", "how", "what", "which"];
-/// Words by which a clause may depend on what stands before it.
+/// Words by which a clause may depend on an earlier one.
 const RELATIVES: &[&str] = &["who", "whom", "whose", "which", "that", "where", "when"];
 const SUBJECTS: &[&str] = &["he", "she", "it", "they", "him", "her", "them"];
 const POSSESSIVES: &[&str] = &["his", "its", "their", "hers", "theirs"];
 
-/// Returns how a question is taken where no model says it: [`Route::Compound`] where it has parts, and else
+/// Returns the route of a question without a model: [`Route::Compound`] if it has parts, and otherwise
 /// [`Route::Single`].
 #[must_use]
 pub fn route_by_rule(question: &str) -> Route {
     if parts_by_rule(question).len() > 1 { Route::Compound } else { Route::Single }
 }
 
-/// Returns the parts of a question that asks for several things, each understood by itself; the question where it asks
-/// for one.
+/// Returns the self-contained parts of a question that asks for several facts; the question itself if it asks for one.
 #[must_use]
 pub fn parts_by_rule(question: &str) -> Vec<String> {
     let question = one_line(question);
@@ -69,7 +68,7 @@ fn starts_with_interrogative(text: &str) -> bool {
     is_one(words.first()) || has_preposition && is_one(words.get(1))
 }
 
-/// Returns parts with names in the places of pronouns; none where one cannot be understood by itself.
+/// Returns parts with pronouns replaced by names; none if one is not self-contained.
 fn understood(parts: &[String]) -> Option<Vec<String>> {
     let first = parts.first()?;
     let runs = capitalized_runs(first, &|_| false);
@@ -91,7 +90,7 @@ fn name_of(text: &str, key: &str) -> Option<String> {
     Some(words.get(words.len() - own..)?.join(" ").trim_end_matches(['?', ',', '.']).to_owned())
 }
 
-/// Returns a part with a name in the place of its pronouns; none where it has one and there is no name.
+/// Returns a part with its pronouns replaced by a name; none if it has one and there is no name.
 fn with_name(part: &str, name: Option<&str>) -> Option<String> {
     let mut words = Vec::new();
     for word in part.split(' ') {
@@ -103,7 +102,7 @@ fn with_name(part: &str, name: Option<&str>) -> Option<String> {
             words.push(word.to_owned());
             continue;
         }
-        // "Her" is both: before a mark or at the end it is no possessive.
+        // "Her" is both: before a mark or at the end, it is not a possessive.
         let owns = is_possessive || folded == "her" && mark.is_empty() && !part.ends_with(word);
         words.push(format!("{}{}{mark}", name?, if owns { "'s" } else { "" }));
     }
