@@ -1,11 +1,11 @@
 //! Cairn turns a document collection into a graph of passages and questions, and walks it to answer questions that no
 //! single passage answers. It needs no service, no key and no download.
 //!
-//! [`index`](fn@index) reads files, or documents that a program holds, into a [`Workspace`]: a folder that is an
-//! index. A [`QueryEngine`] opens one version of it and finds passages ([`QueryEngine::search`]) or quotes an answer
-//! ([`QueryEngine::ask`]), each with the path through the graph that led to it. An answer is made of sentences of the
-//! collection, word for word, and where nothing is relevant it says so. A language model takes part only where
-//! [`Performers`] have one.
+//! [`index`](fn@index) reads files, or documents that a program holds, into a [`Workspace`]: a folder that is an index.
+//! A [`QueryEngine`] opens one version of it and finds passages ([`QueryEngine::search`]) or quotes an answer
+//! ([`QueryEngine::ask`]), each with the path through the graph that led to it. An answer consists of sentences of the
+//! collection, word for word; if nothing is relevant, it says so. A language model takes part only if [`Performers`]
+//! have one.
 //!
 //! ```
 //! use cairn::{
@@ -34,20 +34,20 @@
 //!
 //! # Where to go on
 //!
-//! - [`Sources`], [`IndexOptions`] and [`IndexReport`]: what is read, how, and what became of it; [`add`] and
-//!   [`remove`] put documents in and take them out by hand.
-//! - [`SearchOptions`]: strategy, filters, how many passages. [`SearchResult::context`] hands passages to a prompt of
-//!   your own.
+//! - [`Sources`], [`IndexOptions`] and [`IndexReport`]: what is read, how, and the result; [`add`] and [`remove`]
+//!   change documents by hand.
+//! - [`SearchOptions`]: strategy, filters, number of passages. [`SearchResult::context`] gives passages for your own
+//!   prompt.
 //! - [`QueryEngine::paths`]: the shortest paths between two passages or entities, with [`PathOptions`].
-//! - [`Progress`] and [`Cancellation`]: long runs, watched and stopped.
-//! - [`QueryEngine::open_neo4j`]: answers from [Neo4j](neo4j), where [`neo4j::publish`](fn@neo4j::publish) puts an
-//!   index; [`report`]: a page about an index.
-//! - [`embed::Embedder`] and [`store::GraphReader`]: what to implement for vectors or a store of your own.
-//! - [`setup`]: engines and models from settings, as the command line makes them.
+//! - [`Progress`] and [`Cancellation`]: to follow and stop long runs.
+//! - [`QueryEngine::open_neo4j`]: answers from [Neo4j](neo4j), after [`neo4j::publish`](fn@neo4j::publish); [`report`]:
+//!   a page about an index.
+//! - [`embed::Embedder`] and [`store::GraphReader`]: traits for your own vectors or store.
+//! - [`setup`]: engines and models from settings, as for the command line.
 //! - [`Error`] and [`ErrorKind`]: what can go wrong and what a caller can do about it.
 //!
-//! The modules stand in the order in which they use each other; `ARCHITECTURE.md` in the repository is the map. Longer
-//! programs are under `examples/`.
+//! Modules are listed in the order in which they use each other; `ARCHITECTURE.md` in the repository is the map. Longer
+//! programs are in `examples/`.
 
 pub mod chunk;
 #[doc(hidden)]

@@ -46,14 +46,14 @@ impl Default for ChunkOptions {
     }
 }
 
-/// Passages that a document is divided into by its structure at most. What follows is divided by size alone: no heading
-/// and no sentence begins a passage of its own there.
+/// Maximum passages into which a document is divided by structure. The rest is divided by size alone, without regard to
+/// headings and sentences.
 pub const PASSAGES_MAX: usize = 98_304;
-/// Word pieces of a passage at least, as it may be asked for: fewer would cut sentences to pieces.
+/// Minimum of the option for word pieces of a passage: fewer would cut sentences to pieces.
 pub const PASSAGE_TOKENS_MIN: usize = 16;
 /// Word pieces of a passage at least, where passages are divided by size alone.
 const COARSE_PIECES_MIN: usize = 256;
-/// Sentences of a document that are told apart at most: each passage has an even share of them.
+/// Maximum sentences of a document: each passage has an even share of them.
 pub const SENTENCES_MAX: usize = 524_288;
 /// Characters of the section of a passage at most: the headings above it, joined.
 pub const SECTION_CHARS_MAX: usize = 400;
@@ -69,33 +69,33 @@ pub struct Division {
     pub cuts: Cuts,
 }
 
-/// What limits left out where a document was divided.
+/// Effects of limits when a document was divided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cuts {
     /// Headings, and sections of passages, that are shortened.
     pub headings: u64,
     /// Passages that were divided by size alone.
     pub coarse: u64,
-    /// Sentences that are told as one with the sentence before.
+    /// Sentences joined to the previous one.
     pub sentences: u64,
 }
 
 /// Returns the passages of `document`, as [`divide`] makes them.
 #[must_use]
 pub fn passages(document: &Document, options: &ChunkOptions, count: &dyn Fn(&str) -> usize) -> Vec<Passage> {
-    // Nobody asks for a stop.
+    // No stop is requested.
     divide(document, options, count, &Cancellation::default()).map(|division| division.passages).unwrap_or_default()
 }
 
 /// Divides `document` into passages, in order. They cover every character but white space once; a document without any
 /// has none, and one that fits is one passage.
 ///
-/// `count` says how many word pieces a text has; texts side by side have the sum. Where the document changes, only the
-/// passages there change, and rarely the next ones: where passages begin depends on nothing farther off.
+/// `count` returns the number of word pieces of a text, which adds up for adjacent texts. A change of the document
+/// affects only the passages there, and rarely the next ones: where passages begin depends on nothing farther away.
 ///
 /// # Errors
 ///
-/// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was asked for.
+/// [`Error::Cancelled`](crate::Error::Cancelled) once a stop was requested.
 ///
 /// # Complexity
 ///
@@ -177,7 +177,7 @@ fn sentences(text: &str, language: Option<Language>, most: usize, cuts: &mut Cut
     spans
 }
 
-/// Returns how many pieces the title leaves to the text: at least half, for a title that long is no title.
+/// Returns how many pieces the title leaves for the text: at least half, since a longer title is not one.
 fn pieces_left(document: &Document, options: &ChunkOptions, count: &dyn Fn(&str) -> usize) -> usize {
     let title = document.title.as_deref().map_or("", str::trim);
     let title_pieces = if title.is_empty() { 0 } else { count(&format!("{title}. ")) };
@@ -185,7 +185,7 @@ fn pieces_left(document: &Document, options: &ChunkOptions, count: &dyn Fn(&str)
     pieces_max.saturating_sub(title_pieces).max(pieces_max / 2).max(1)
 }
 
-/// Where the passages of a document lie, each with its section.
+/// The spans of the passages of a document, each with its section.
 struct Spans<'a> {
     units: Units<'a>,
     headings: Headings,
@@ -278,7 +278,7 @@ impl Spans<'_> {
     }
 }
 
-/// Returns the headings that all sections stand under.
+/// Returns the headings above all sections.
 fn common_path(sections: &[Section]) -> &[String] {
     let Some((first, others)) = sections.split_first() else { return &[] };
     let shared = others.iter().fold(first.path.len(), |shared, section| {

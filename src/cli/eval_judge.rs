@@ -9,7 +9,7 @@ use crate::eval::{
     self, Contest, JudgeReport, VerdictFile, VerdictLine, read_answers_of, read_asked, read_verdicts, tallied,
 };
 
-/// Runs `cairn eval judge`: what it has is printed, and then it fails where the judge gave nothing of use.
+/// Runs `cairn eval judge`: prints the results so far, then fails if the judge gave nothing usable.
 pub(super) async fn run(args: &EvalJudgeArgs, surroundings: &Surroundings) -> Done {
     let systems = systems(&args.systems)?;
     let report = match (&args.verdicts, &args.first, &args.second, &args.questions, &args.model) {
@@ -54,7 +54,7 @@ fn systems(names: &[String]) -> Result<Option<(&str, &str)>> {
     }
 }
 
-/// Returns what the verdicts in a file say: of two systems, where these were named.
+/// Returns the result of the verdicts in a file, on two systems if named.
 fn counted(path: &Path, systems: Option<(&str, &str)>) -> Result<JudgeReport> {
     let verdicts = read_verdicts(path)?;
     let is_named = |line: &&VerdictLine| systems.is_none_or(|(a, b)| line.a == a && line.b == b);

@@ -3,7 +3,7 @@
 use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
 use crate::error::{Error, ErrorKind};
 
-/// What to do about an index of which no version was finished.
+/// The hint for an index without a finished version.
 pub(super) const FIRST_VERSION: &str = "create the first with `cairn index PATH`; documents read so far are kept";
 const NEEDS_TRUST: &str = "put it into your own configuration, `~/.config/cairn/cairn.toml`, or name the file with \
                            `--config FILE` if you trust all of it; nothing was done";
@@ -27,28 +27,28 @@ const REPLIES_LOST: &str = "remove the file: it only saves calls that models hav
 /// What to do about a refusal of the system.
 const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
 
-/// What to do where a folder of an index is something else, a link above all.
+/// The hint if a folder of an index is something else, such as a link.
 const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or make the index elsewhere with `--index \
     DIR`; nothing was changed, and nothing outside the index is ever read or removed through a link";
-/// What to do where a file is something else.
+/// The hint if a file is something else.
 const FILE_MISPLACED: &str = "put the file itself there, or name another; if it belongs to an index, remove it: `cairn \
     index` rebuilds what can be made from the records; nothing was changed";
-/// What to do where there is too little memory.
+/// The hint if there is too little memory.
 const OUT_OF_MEMORY: &str =
     "there is too little memory: end other programs, or give this one more; the index is as it was";
 
 /// What to do about a certificate that is not trusted.
 const UNTRUSTED: &str = "use the server name in the certificate, name the certificate of its issuer with \
     `SSL_CERT_FILE=FILE` in the environment, or accept any certificate with `bolt+ssc://`; nothing was changed";
-/// What to do where a server speaks encrypted and we do not, or the other way round.
+/// The hint if the encryption of client and server does not match.
 const UNENCRYPTED: &str = "check that the server is up, whether it requires encryption (`bolt+s://`, `bolt+ssc://`) \
     or does not support it (`bolt://`), and that the port is that of Bolt; nothing was changed";
 
-/// What to do where the model of an index is not found.
+/// The hint if the model of an index is not found.
 const MODEL_GONE: &str = "name its folder with `--embedder onnx:DIR` or `CAIRN_EMBEDDER`, or give the index another \
     embedder with `cairn index --re-embed --embedder builtin`";
 
-/// Returns what to do next, where that does not depend on the command.
+/// Returns the hint for an error, if it does not depend on the command.
 pub(super) fn hint(error: &Error) -> Option<&'static str> {
     match error {
         Error::MissingPath { .. } => Some("check the path; nothing was changed"),
@@ -118,7 +118,7 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
     }
 }
 
-/// Returns what to do where the system refused.
+/// Returns the hint for a refusal of the system.
 fn refused(error: &Error) -> &'static str {
     if error.is_out_of_memory() { OUT_OF_MEMORY } else { REFUSED }
 }

@@ -59,7 +59,7 @@ use deadline::Alarm;
 use next::Next;
 use screen::Screen;
 
-/// What a command may end with beside success.
+/// How a command may end other than in success.
 #[derive(Debug)]
 enum Failure {
     /// The library says no.
@@ -87,7 +87,7 @@ struct Surroundings {
     setup: Setup,
     screen: Screen,
     next: Next,
-    /// Asked for by Ctrl-C.
+    /// Requested by Ctrl-C.
     cancellation: Cancellation,
     /// Ends what takes too long.
     alarm: Alarm,
@@ -96,7 +96,7 @@ struct Surroundings {
 /// What the thread of a command may need for its stack: as much as the first thread of a program has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Runs the program on what was typed and returns its exit status.
+/// Runs the program on its arguments and returns its exit status.
 #[must_use]
 pub fn main() -> u8 {
     let cli = match Cli::try_parse() {
@@ -172,12 +172,12 @@ async fn run_until_interrupted(command: Command, surroundings: &Arc<Surroundings
     }
 }
 
-/// Runs a command on a thread of its own: whatever it waits for, signals and the alarm are heard here.
+/// Runs a command on its own thread: whatever it waits for, signals and the alarm are handled here.
 async fn on_own_thread(command: Command, surroundings: &Arc<Surroundings>) -> Done {
     let (tell, told) = tokio::sync::oneshot::channel();
     let (handle, surroundings) = (Handle::current(), Arc::clone(surroundings));
     let work = move || {
-        // Nobody listens once the program was told to end.
+        // Nothing listens once the program is to end.
         let _heard = tell.send(handle.block_on(run(command, &surroundings)));
     };
     std::thread::Builder::new().name("command".to_owned()).stack_size(STACK_BYTES).spawn(work)?;
@@ -297,7 +297,7 @@ impl Surroundings {
     }
 }
 
-/// Opens an index with the embedder that was asked for or else its own.
+/// Opens an index with the requested embedder or else its own.
 async fn open(path: &Path, models: &ModelArgs, surroundings: &Surroundings) -> Result<QueryEngine, Error> {
     let workspace = surroundings.workspace(path)?;
     let performers = surroundings.setup.to_read(&workspace, &models.options(), &Calls::default()).await?;

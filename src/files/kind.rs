@@ -24,12 +24,12 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    /// Looks at a path without following what lies there.
+    /// Inspects a path without following a link there.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         Self::looked(std::fs::symlink_metadata(path))
     }
 
-    /// Looks at what a path leads to.
+    /// Inspects the target of a path.
     pub(super) fn through_links(path: &Path) -> io::Result<Self> {
         Self::looked(std::fs::metadata(path))
     }
@@ -45,7 +45,7 @@ impl Found {
         }
     }
 
-    /// Returns what a file is that was opened, or looked at.
+    /// Returns the kind of an opened or inspected file.
     pub(super) fn of(metadata: &Metadata) -> Self {
         let kind = metadata.file_type();
         if kind.is_symlink() {
@@ -59,7 +59,7 @@ impl Found {
         }
     }
 
-    /// Returns what it is called.
+    /// Returns its name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",

@@ -23,10 +23,10 @@ pub(crate) use system::is_on_local_disk;
 
 use crate::error::{Error, Result};
 
-/// Who may read a new file.
+/// The permissions of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readers {
-    /// Whoever the user lets read new files.
+    /// The user's default permissions.
     Usual,
     /// The user alone.
     Owner,
@@ -48,7 +48,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file that the user named; nothing where it has more than `limit` bytes.
+/// Reads a file that the user named; none if it has more than `limit` bytes.
 pub(crate) fn read_up_to(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     // A file may grow while it is read.
@@ -67,7 +67,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path, limit: u64) -> Result<
     serde_json::from_slice(&bytes).map_err(|error| refused(error.line().max(1), error.to_string()))
 }
 
-/// Reads a file of text that the user named; nothing where it has more than `limit` bytes.
+/// Reads a text file that the user named; none if it has more than `limit` bytes.
 pub(crate) fn read_text_up_to(path: &Path, limit: u64) -> Result<Option<String>> {
     let text = read_up_to(path, limit)?.map(String::from_utf8).transpose();
     let broken = |_| std::io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
@@ -81,7 +81,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Reads a secret from what the user named. It may be a named pipe: that is how a password manager hands one over.
+/// Reads a secret from a file that the user named. It may be a named pipe, as used by password managers.
 pub(crate) fn read_secret(path: &Path) -> Result<String> {
     if Found::through_links(path).map_err(Error::io("read", path))? == Found::Pipe {
         return std::fs::read_to_string(path).map_err(Error::io("read", path));
@@ -89,7 +89,7 @@ pub(crate) fn read_secret(path: &Path) -> Result<String> {
     read_text(path)
 }
 
-/// Opens a file of ours, to read it; nothing where there is none.
+/// Opens a file of ours for reading; none if it does not exist.
 pub(crate) fn open_own(path: &Path) -> Result<Option<File>> {
     match regular("open", path, to_read(Links::Refused).open(path)) {
         Err(error) if is_missing(&error) => Ok(None),
@@ -97,7 +97,7 @@ pub(crate) fn open_own(path: &Path) -> Result<Option<File>> {
     }
 }
 
-/// Returns how many bytes a file of ours has; 0 where there is none.
+/// Returns the size of a file of ours in bytes; 0 if it does not exist.
 pub(crate) fn bytes_of_own(path: &Path) -> Result<u64> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) => Ok(metadata.len()),
@@ -106,7 +106,7 @@ pub(crate) fn bytes_of_own(path: &Path) -> Result<u64> {
     }
 }
 
-/// Reads a file of ours; nothing where there is none.
+/// Reads a file of ours; none if it does not exist.
 pub(crate) fn read_own(path: &Path) -> Result<Option<Vec<u8>>> {
     let Some(mut file) = open_own(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
@@ -114,13 +114,13 @@ pub(crate) fn read_own(path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Opens what the user named to write into it from its beginning, or makes it. It need not be a regular file: an output
-/// may go into a pipe.
+/// Opens or creates a file that the user named, for writing from its beginning. It need not be a regular file: an
+/// output may go to a pipe.
 pub(crate) fn create(path: &Path) -> Result<File> {
     File::create(path).map_err(Error::io("write", path))
 }
 
-/// Writes what the user named, as [`create`].
+/// Writes a file that the user named, as [`create`].
 pub(crate) fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     create(path)?.write_all(contents.as_ref()).map_err(Error::io("write", path))
 }
@@ -137,7 +137,7 @@ pub(crate) fn create_own(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.write(true);
     let file = open_own_to_write(path, options, Readers::Usual)?;
-    // Only now is it sure what would be cut.
+    // Only now is it known which file would be truncated.
     file.set_len(0).map_err(Error::io("write", path))?;
     Ok(file)
 }
@@ -173,17 +173,17 @@ fn to_read(links: Links) -> OpenOptions {
     system::unwaiting(options, links)
 }
 
-/// Puts a file of ours in the place of the one that is there, if any: who reads it sees the one or the other whole.
+/// Replaces a file of ours, or creates it: readers see either the old or the new one completely.
 pub(crate) fn replace_own(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     expect_file(path)?;
     let mut name = path.as_os_str().to_owned();
-    // Several programs may write beside each other.
+    // Several programs may write concurrently.
     name.push(format!(".{}.new", std::process::id()));
     let unfinished = PathBuf::from(name);
     let written = write_own(&unfinished, contents).and_then(|()| sync(&unfinished));
     let replaced = written.and_then(|()| rename_own(&unfinished, path));
     if replaced.is_err() {
-        // What is left of it is of no use; the error says what happened.
+        // The incomplete file is useless; the error says what happened.
         let _gone = remove_own(&unfinished);
     }
     replaced
@@ -213,7 +213,7 @@ pub(crate) fn remove_own(path: &Path) -> Result<bool> {
     }
 }
 
-/// Removes a folder of ours where it is empty; returns whether it is gone.
+/// Removes a folder of ours if it is empty; returns whether it is gone.
 pub(crate) fn remove_own_folder(path: &Path) -> Result<bool> {
     if !expect_folder(path)? {
         return Ok(true);
@@ -231,7 +231,7 @@ pub(crate) fn make_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path).map_err(Error::io("make", path))
 }
 
-/// Makes a folder of ours where there is none; the one above it must be there.
+/// Creates a folder of ours if missing; its parent must exist.
 pub(crate) fn make_own_folder(path: &Path) -> Result<()> {
     if expect_folder(path)? {
         return Ok(());
@@ -239,7 +239,7 @@ pub(crate) fn make_own_folder(path: &Path) -> Result<()> {
     std::fs::create_dir(path).map_err(Error::io("make", path))
 }
 
-/// Returns whether a file of ours is there; anything else in its place is an error.
+/// Returns whether a file of ours exists; anything else in its place is an error.
 pub(crate) fn expect_file(path: &Path) -> Result<bool> {
     match Found::at(path).map_err(Error::io("open", path))? {
         Found::File => Ok(true),
@@ -248,7 +248,7 @@ pub(crate) fn expect_file(path: &Path) -> Result<bool> {
     }
 }
 
-/// Returns whether a folder of ours is there; anything else in its place is an error.
+/// Returns whether a folder of ours exists; anything else in its place is an error.
 pub(crate) fn expect_folder(path: &Path) -> Result<bool> {
     match Found::at(path).map_err(Error::io("open", path))? {
         Found::Folder => Ok(true),
@@ -257,7 +257,7 @@ pub(crate) fn expect_folder(path: &Path) -> Result<bool> {
     }
 }
 
-/// Returns what a folder of ours holds, by name; nothing where it is not there.
+/// Returns the contents of a folder of ours, by name; none if it does not exist.
 pub(crate) fn entries_of_own(path: &Path) -> Result<Vec<(PathBuf, Found)>> {
     if !expect_folder(path)? {
         return Ok(Vec::new());
@@ -315,7 +315,7 @@ pub(crate) fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if is_missing(source.kind()))
 }
 
-/// Lets a file pass that is a regular one, and says what else was found.
+/// Accepts a regular file, and reports anything else.
 fn regular(action: &'static str, path: &Path, opened: io::Result<File>) -> Result<File> {
     match opened {
         Ok(file) => match Found::of(&file.metadata().map_err(Error::io(action, path))?) {

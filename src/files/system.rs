@@ -14,8 +14,8 @@ pub(super) enum Links {
     Refused,
 }
 
-/// Returns `options` with which opening waits for nobody: neither for who writes into a named pipe nor for a device. A
-/// regular file is read and written as ever.
+/// Returns `options` with which opening does not block, neither on a named pipe nor on a device. Regular files are not
+/// affected.
 #[cfg(unix)]
 pub(super) fn unwaiting(mut options: OpenOptions, links: Links) -> OpenOptions {
     use rustix::fs::OFlags;
@@ -29,7 +29,7 @@ pub(super) fn unwaiting(mut options: OpenOptions, links: Links) -> OpenOptions {
     options
 }
 
-/// Returns `options` with which a link is opened itself where it is not to be followed, so that it can be told.
+/// Returns `options` with which a link itself is opened if it must not be followed, so that it can be detected.
 #[cfg(windows)]
 pub(super) fn unwaiting(mut options: OpenOptions, links: Links) -> OpenOptions {
     use std::os::windows::fs::OpenOptionsExt as _;
@@ -55,8 +55,8 @@ pub(super) fn for_readers(options: OpenOptions, _readers: Readers) -> OpenOption
     options
 }
 
-/// Returns whether a file lies on a file system of this machine, where only programs of this machine can change it.
-/// One that is not known is taken for a foreign one.
+/// Returns whether a file is on a local file system, where only programs of this machine can change it. An unknown one
+/// counts as remote.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_on_local_disk(file: &File) -> bool {
     // Numbers have 32 bits, in a type that is another on other processors, signed or not.
@@ -64,7 +64,7 @@ pub(crate) fn is_on_local_disk(file: &File) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|system| is_local(i128::from(system.f_type)))
 }
 
-/// Returns true: how a file system is told is not known here, and the option to read instead of mapping remains.
+/// Returns true: file systems cannot be distinguished here, and the option to read instead of mapping remains.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn is_on_local_disk(_file: &File) -> bool {
     true

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// What stands in for a character that may not leave.
+/// The replacement for an escaped character.
 const REPLACEMENT: char = '\u{fffd}';
 /// Emoji whose parts are tag characters: the flags of England, Scotland and Wales.
 const TAGGED_FLAGS: [&str; 3] = [
@@ -18,8 +18,8 @@ const TAGGED_FLAGS: [&str; 3] = [
 const ZERO_WIDTH_NON_JOINER: char = '\u{200c}';
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
-/// Returns `text` without characters that steer a terminal, turn the reading direction or hide, but with its line feeds
-/// and tabs. Carriage returns before a line feed and soft hyphens go, the rest is replaced.
+/// Returns `text` without characters that control a terminal, change the reading direction or are invisible, but with
+/// its line feeds and tabs. Carriage returns before a line feed and soft hyphens are removed, the others replaced.
 #[must_use]
 pub(crate) fn terminal_escape(text: &str) -> Cow<'_, str> {
     escaped(text, true)
@@ -61,7 +61,7 @@ fn escaped(text: &str, keeps_lines: bool) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns the beginning of `text` and `…`, `chars_max` characters in all; nothing where it has no more than that.
+/// Returns the beginning of `text` and `…`, `chars_max` characters in all; none if it is not longer.
 #[must_use]
 pub(crate) fn shortened(text: &str, chars_max: usize) -> Option<String> {
     // Characters have a byte at least.
@@ -72,7 +72,7 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> Option<String> {
     Some(kept.trim_end().to_owned() + "…")
 }
 
-/// Returns the beginning of a text on one line, with `…` where it is longer than `chars_max`.
+/// Returns the beginning of a text on one line, with `…` if it is longer than `chars_max`.
 #[must_use]
 pub(crate) fn clipped(text: &str, chars_max: usize) -> String {
     let mut line = String::new();
@@ -95,23 +95,23 @@ pub(crate) fn clipped(text: &str, chars_max: usize) -> String {
     line
 }
 
-/// Returns the words of `text` on one line, without characters that steer a terminal or turn the reading direction.
+/// Returns the words of `text` on one line, without characters that control a terminal or change the reading direction.
 #[must_use]
 pub(crate) fn one_line(text: &str) -> String {
     let parts = text.split(|it: char| it.is_whitespace() || is_steering(it));
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the words of `text` on one line, as [`one_line`] does, without any character that hides, also where a script
-/// needs it.
+/// Returns the words of `text` on one line, as [`one_line`], without any invisible character, even if a script needs
+/// it.
 #[must_use]
 pub(crate) fn visible_line(text: &str) -> String {
     let is_seen = |it: &char| !is_suspect(*it) || it.is_control() || it.is_whitespace();
     one_line(&text.chars().filter(is_seen).collect::<String>())
 }
 
-/// Returns JSON of the same value whose characters neither steer a terminal nor turn the reading direction nor hide:
-/// inside its strings, which alone can hold them, they are written as `\uXXXX`.
+/// Returns JSON of the same value without characters that control a terminal, change the reading direction or are
+/// invisible: inside strings, they are written as `\uXXXX`.
 #[must_use]
 pub(crate) fn json_escape(json: &str) -> Cow<'_, str> {
     if !json.contains(is_suspect) {
@@ -131,7 +131,7 @@ pub(crate) fn json_escape(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns whether a character steers a terminal or turns the reading direction, wherever it stands.
+/// Returns whether a character controls a terminal or changes the reading direction anywhere.
 fn is_steering(c: char) -> bool {
     let is_control = c.is_control() && c != '\n' && c != '\t';
     let is_bidirectional =
@@ -139,7 +139,7 @@ fn is_steering(c: char) -> bool {
     is_control || is_bidirectional
 }
 
-/// Returns whether a character steers or turns, or hides where it does not belong.
+/// Returns whether a character controls, changes direction, or is invisible where it does not belong.
 fn is_suspect(c: char) -> bool {
     if matches!(c, '\n' | '\t' | ' '..='~') {
         return false;
@@ -154,13 +154,13 @@ fn is_suspect(c: char) -> bool {
     c.is_control() || is_filler || is_format || is_general || is_selector || is_of_notation
 }
 
-/// Returns whether a character that hides elsewhere makes what stands before it look as it should.
+/// Returns whether an otherwise invisible character shapes the one before it.
 fn belongs(before: Option<char>, c: char, after: Option<char>) -> bool {
     let Some(before) = before.filter(|it| *it != REPLACEMENT) else { return false };
     match c {
         ZERO_WIDTH_JOINER if is_pictograph(before) || is_style(before) => after.is_some_and(is_pictograph),
         ZERO_WIDTH_JOINER | ZERO_WIDTH_NON_JOINER => is_of_joining_script(before),
-        // One after what it gives another form: more would carry a text that nobody sees.
+        // Only one after the character that it shapes: more could carry a hidden text.
         '\u{180b}'..='\u{180d}' | '\u{180f}' => matches!(before, '\u{1820}'..='\u{18aa}'),
         '\u{fe0e}' | '\u{fe0f}' => is_pictograph(before) || matches!(before, '#' | '*' | '0'..='9' | '©' | '®'),
         '\u{fe00}'..='\u{fe0d}' => !before.is_ascii() && !is_suspect(before) && !before.is_whitespace(),

@@ -5,38 +5,38 @@ use super::lexicon::is_stop_word;
 use super::runs::capitalized_runs;
 use super::words::{spelled, tokens};
 
-/// Clauses of a query at most; what would be one more is left out.
+/// Maximum clauses of a query; further ones are left out.
 const CLAUSES_MAX: usize = 24;
-/// What a clause counts at most.
+/// Maximum weight of a clause.
 const BOOST_MAX: u8 = 8;
-/// What a title counts in Lucene, where it is a short text of its own: with this, the first passage is most often that
-/// of `keywords`.
+/// Weight of a title in Lucene, where it is a separate short text: with this, the first passage is most often that of
+/// `keywords`.
 const TITLE_BOOST: &str = "^0.5";
 
-/// Whether a clause is looked for, or excluded.
+/// Whether a clause is required or excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Occur {
-    /// What has it comes before what has not.
+    /// Passages with it come before those without.
     Should,
-    /// What has it is left out.
+    /// Passages with it are left out.
     MustNot,
 }
 
-/// Words that are looked for, or excluded.
+/// Words to find, or to exclude.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Clause {
-    /// Folded words; several are a phrase: they stand beside each other, in this order.
+    /// Folded words; several are a phrase: adjacent, in this order.
     pub words: Vec<String>,
     /// The same words in lower case with their accents, for an index that does not fold.
     pub written: Vec<String>,
-    /// Whether they are looked for.
+    /// Whether they are to be found.
     pub occur: Occur,
-    /// What they count beside other clauses, from 1.
+    /// Their weight relative to other clauses, from 1.
     pub boost: u8,
 }
 
 impl Clause {
-    /// Returns its words in each way that they are spelled: folded, and as they are written where that differs.
+    /// Returns its words in each spelling: folded, and as written if different.
     fn spellings(&self) -> impl Iterator<Item = &[String]> {
         let written = (self.written != self.words).then_some(self.written.as_slice());
         std::iter::once(self.words.as_slice()).chain(written)
@@ -83,22 +83,21 @@ impl KeywordQuery {
         &self.clauses
     }
 
-    /// Returns the words that are looked for, in order.
+    /// Returns the words to find, in order.
     #[must_use]
     pub fn text(&self) -> String {
         let sought = self.clauses.iter().filter(|clause| clause.occur == Occur::Should);
         sought.map(|clause| clause.words.join(" ")).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns it with one more keyword; none where it has that, or can have no more.
+    /// Returns it with one more keyword; none if it has that already, or has the maximum.
     #[must_use]
     pub fn extended(&self, keyword: &str) -> Option<Self> {
         let mut query = self.clone();
         query.push(tokens(keyword), keyword, Occur::Should).then_some(query)
     }
 
-    /// Returns it with a keyword that counts more than before, or twice where it is new; none where it cannot count
-    /// more.
+    /// Returns it with a keyword of higher weight, or double weight if new; none if it has the maximum.
     #[must_use]
     pub fn emphasized(&self, keyword: &str) -> Option<Self> {
         let mut query = self.clone();
@@ -112,8 +111,8 @@ impl KeywordQuery {
         Some(query)
     }
 
-    /// Returns it without a keyword: one that it looks for is no longer looked for, where another is, and any other is
-    /// excluded; none where nothing would be looked for, or nothing changes.
+    /// Returns it without a keyword: one of its keywords is removed if others remain, any other is excluded; none if no
+    /// keyword would remain, or nothing changes.
     #[must_use]
     pub fn filtered(&self, keyword: &str) -> Option<Self> {
         let mut query = self.clone();
@@ -126,11 +125,10 @@ impl KeywordQuery {
         (is_sought && query.push(words, keyword, Occur::MustNot)).then_some(query)
     }
 
-    /// Returns it in the classic syntax of Lucene, for `cairn_passage_text` of a published graph, which then finds what
-    /// `keywords` finds, but for how the two score. As there, the words of a phrase count each, and once more beside
-    /// each other; a word counts once, as much as its clause that counts most; and a title counts beside the text.
-    /// Empty if nothing is looked for. Every other text can be parsed, and no word is read as an operator, a field or a
-    /// wildcard.
+    /// Returns it in the classic syntax of Lucene, for `cairn_passage_text` of a published graph, with which it finds
+    /// the same as `keywords`, except for scores. As there, each word of a phrase counts, and the phrase once more; a
+    /// word counts once, with its largest weight; and a title counts besides the text. Empty without keywords. Any
+    /// other text is valid, and no word is read as an operator, a field or a wildcard.
     #[must_use]
     pub fn to_lucene(&self) -> String {
         let (sought, excluded): (Vec<&Clause>, Vec<&Clause>) =

@@ -6,17 +6,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lexicon::is_linking_word;
 
-/// A kind of thing that has a name.
+/// The type of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum NameType {
-    /// Somebody.
+    /// A person.
     Person = 1,
     /// Somewhere.
     Place = 2,
     /// People who act together: a company, a school, a party, a band.
     Organization = 3,
-    /// What somebody made: a film, a song, a book.
+    /// A work: a film, a song, a book.
     Work = 4,
     /// What happened.
     Event = 5,
@@ -38,7 +38,7 @@ impl NameType {
         }
     }
 
-    /// Returns the type of a number that a version holds; none for 0 and for what is no type.
+    /// Returns the type of a number in a version; none for 0 and for unknown numbers.
     #[must_use]
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|it| *it as u32 == code)
@@ -104,13 +104,13 @@ fn lines(file: &'static str) -> impl Iterator<Item = &'static str> {
     file.lines().filter(|line| !line.starts_with('#'))
 }
 
-/// Returns the kind of thing that a noun says something is.
+/// Returns the type that a noun names.
 #[must_use]
 pub(crate) fn type_of_noun(word: &str) -> Option<NameType> {
     WORDS.noun.get(word).copied()
 }
 
-/// Returns the kind of thing that a folded name says that it stands for, by its title or its head.
+/// Returns the type of a folded name, by its honorific or its head.
 #[must_use]
 pub(crate) fn type_of_name(name: &str) -> Option<NameType> {
     let words: Vec<&str> = name.split(' ').collect();
@@ -120,7 +120,7 @@ pub(crate) fn type_of_name(name: &str) -> Option<NameType> {
     WORDS.before.get(first).or_else(|| WORDS.head.get(head)).copied()
 }
 
-/// Returns whether a word of a name says that it is no person's: `Records`, `River`.
+/// Returns whether a word of a name shows that it is not a person's: `Records`, `River`.
 #[must_use]
 pub(crate) fn names_no_person(word: &str) -> bool {
     let is_of = |words: &Words| words.get(word).is_some_and(|kind| *kind != NameType::Person);

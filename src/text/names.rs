@@ -3,7 +3,7 @@
 use super::lexicon::{is_linking_word, is_stop_word};
 use super::words::{tokens, words};
 
-/// How a document bears a name; smaller is stronger.
+/// How a document has a name; smaller is stronger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub(crate) enum NameKind {
@@ -15,9 +15,9 @@ pub(crate) enum NameKind {
     BeforeComma = 2,
     /// The subject of its first sentence, or another name that the sentence gives to it.
     Lead = 3,
-    /// What a document without title and subject capitalizes most.
+    /// The run that a document without title and subject capitalizes most.
     Main = 4,
-    /// What it capitalizes first.
+    /// The run that it capitalizes first.
     First = 5,
 }
 
@@ -34,13 +34,13 @@ impl NameKind {
 const NAME_WORDS_MAX: usize = 12;
 /// Words of the subject of a first sentence at most.
 const LEAD_WORDS_MAX: usize = 10;
-/// Characters of the subject of a first sentence at most, beside its article.
+/// Maximum characters of the subject of a first sentence, without its article.
 const LEAD_CHARS_MAX: usize = 80;
 /// Characters of a quoted work at most.
 const QUOTED_CHARS_MAX: usize = 60;
 /// Words after the subject of a first sentence.
 const VERBS: &[&str] = &["is", "was", "are", "were", "has", "had", "refers", "became", "may", "can"];
-/// Words that open a sentence and no name, beside stop words.
+/// Words that begin sentences but not names, besides stop words.
 const OPENERS: &[&str] = &[
     "in", "it", "he", "she", "this", "these", "they", "there", "during", "at", "on", "after", "by", "his", "her", "as",
     "for", "when", "since",
@@ -56,7 +56,7 @@ pub(crate) fn strip_parenthesis(title: &str) -> &str {
     if inside.contains(')') { title } else { before.trim() }
 }
 
-/// Returns a text from its first line on that is no heading of Markdown: a heading names, a sentence tells.
+/// Returns a text from its first line that is not a Markdown heading.
 #[must_use]
 pub(crate) fn after_headings(text: &str) -> &str {
     let mut rest = text.trim_start();
@@ -66,8 +66,8 @@ pub(crate) fn after_headings(text: &str) -> &str {
     rest
 }
 
-/// Returns the subject of the first sentence where it is a name: capitalized words before a parenthesis, a comma or a
-/// verb such as `is`.
+/// Returns the subject of the first sentence if it is a name: capitalized words before a parenthesis, a comma or a verb
+/// such as `is`.
 #[must_use]
 pub(crate) fn lead_name(text: &str) -> Option<&str> {
     let text = after_headings(text);
@@ -86,7 +86,7 @@ pub(crate) fn lead_name(text: &str) -> Option<&str> {
     (!is_opener).then_some(subject)
 }
 
-/// Returns what stands before the first parenthesis, comma or verb, if no other punctuation comes first.
+/// Returns the text before the first parenthesis, comma or verb, if no other punctuation comes first.
 fn subject(text: &str) -> Option<&str> {
     let article = ["The ", "A ", "An "].iter().find(|it| text.starts_with(**it)).map_or(0, |it| it.len());
     for (count, (at, c)) in text.char_indices().enumerate() {
@@ -123,7 +123,7 @@ pub(super) fn quoted_lead(text: &str) -> Option<&str> {
     (has_length && !rest.starts_with('“')).then(|| quoted.trim_end_matches(','))
 }
 
-/// Returns the names that a document with this title and text bears, each once with its strongest kind.
+/// Returns the names of a document with this title and text, each once with its strongest kind.
 ///
 /// A name is its folded words joined by one space. A document without a title that opens with a name of three to five
 /// words bears the first and the last of them too, as people are called.

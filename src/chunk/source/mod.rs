@@ -14,9 +14,9 @@ use std::ops::Range;
 use super::sections::{HEADING_CHARS_MAX, Section, trimmed};
 use crate::text::{Language, Token, TokenKind, code_blocks, code_tokens, shortened};
 
-/// Bytes of a file in which definitions are looked for at most.
+/// Maximum bytes of a file that is searched for definitions.
 const OUTLINE_BYTES_MAX: usize = 8 << 20;
-/// Definitions within one another at most: what lies deeper is part of the last.
+/// Maximum nesting of definitions: deeper ones are part of the last.
 const DEPTH_MAX: usize = 16;
 /// Bytes of a function at least in which others are definitions of their own.
 const LARGE_BYTES: usize = 6_000;
@@ -30,13 +30,13 @@ const NAME_CHARS_MAX: usize = 80;
 pub(super) struct Definition {
     /// Its bytes, with the comment above it.
     pub(super) span: Range<usize>,
-    /// What it is called; empty for a bracket around others.
+    /// Its name; empty for a bracket around others.
     pub(super) name: String,
     /// The definitions in it.
     pub(super) inner: Vec<Definition>,
 }
 
-/// Returns the sections of the code of the file `path`, in order: each definition, and what stands between them.
+/// Returns the sections of the code of the file `path`, in order: each definition, and the code in between.
 ///
 /// Complexity: linear in the text, for each definition around.
 pub(super) fn sections(text: &str, path: &str, language: Language) -> Vec<Section> {
@@ -72,13 +72,13 @@ struct Outline<'a> {
     text: &'a str,
     tokens: &'a [Token],
     path: Vec<String>,
-    /// How many definitions stand around.
+    /// Number of enclosing definitions.
     depth: usize,
     sections: Vec<Section>,
 }
 
 impl Outline<'_> {
-    /// Adds what lies in `span`, of which `definitions` are a part.
+    /// Adds the contents of `span`, which include `definitions`.
     fn add(&mut self, span: Range<usize>, definitions: Vec<Definition>) {
         let start = span.start;
         let mut at = start;
@@ -86,8 +86,8 @@ impl Outline<'_> {
             let gap = at..span.start.max(at);
             let mut span = gap.end..span.end.max(gap.end);
             at = span.end;
-            // A comment that stands apart goes with what follows, unless it says what the file is for; and so does
-            // the line that opens what holds others.
+            // A separate comment belongs to the code after it, unless it is about the file; so does the line that opens
+            // a container.
             let is_head = gap.start == start && self.depth > 0 && self.is_bare_head(&gap);
             if is_head || !(self.has_code(&gap) || gap.start == 0) {
                 span.start = gap.start;
@@ -119,7 +119,7 @@ impl Outline<'_> {
         }
     }
 
-    /// Returns whether there is a word of code, and not brackets and comments alone.
+    /// Returns whether there is a word of code, not only brackets and comments.
     fn has_code(&self, span: &Range<usize>) -> bool {
         let first = self.tokens.partition_point(|token| token.start() < span.start);
         let own = self.tokens.iter().skip(first).take_while(|token| token.start() < span.end);
@@ -131,7 +131,7 @@ impl Outline<'_> {
         own.into_iter().any(says)
     }
 
-    /// Returns whether what a definition begins with says no more than what it is called.
+    /// Returns whether the beginning of a definition only repeats its name.
     fn is_bare_head(&self, span: &Range<usize>) -> bool {
         let first = self.tokens.partition_point(|token| token.start() < span.start);
         let mut own = self.tokens.iter().skip(first).take_while(|token| token.start() < span.end);
