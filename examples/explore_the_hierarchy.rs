@@ -1,5 +1,5 @@
-//! What a collection is about: its topics, one of its entities, and the layers of clusters above the entities. All of
-//! it is made by rules when the collection is indexed; no model is asked.
+//! The topics of a collection, one of its entities, and the layers of clusters above the entities. Rules find all of it
+//! when the collection is indexed; no model is called.
 //!
 //! ```sh
 //! cargo run --example explore_the_hierarchy
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // # An entity
     //
-    // Its names, what it is related to, and the topics that it is in.
+    // Its names, relations and topics.
     let entities = EntityIndex::of(&snapshot);
     let shown = entities.show("Joachim Varnholt")?;
     for related in &shown.entities[0].relations {
@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // # Layers
     //
-    // Soft clusters of entities with like meaning, and clusters of these: by ordinal, as the version stores them.
+    // Soft clusters of entities of similar meaning, and clusters of these: by ordinal, as the version stores them.
     let hierarchy = snapshot.hierarchy().ok_or("a version without a hierarchy")?;
     for summary in hierarchy.summaries() {
         let (layer, members) = (hierarchy.summary_layer[summary], hierarchy.summarized(summary).count());

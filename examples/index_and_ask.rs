@@ -10,14 +10,14 @@ use cairn::{AskOptions, IndexOptions, Performers, QueryEngine, Sources, Workspac
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // # Performers
     //
-    // Who makes vectors is chosen by the caller. The built-in embedder is in the library: no service, no key, no
-    // download. An index is pinned to the embedder that made it.
+    // The caller chooses the embedder. The built-in one is in the library: no service, no key, no download. An index is
+    // pinned to the embedder that made it.
     let performers = Performers::built_in();
 
     // # The index
     //
-    // A workspace is a folder. Running `index` again redoes what changed and nothing else; dropping the process at any
-    // moment leaves the last finished version readable.
+    // A workspace is a folder. Running `index` again only updates what changed; if the process is killed at any moment,
+    // the last finished version stays readable.
     let folder = tempfile::tempdir()?;
     let mut workspace = Workspace::open_or_create(folder.path(), &WorkspaceOptions::of(&performers))?;
     let sources = Sources::folder(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/harbor"));
@@ -26,8 +26,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // # The question
     //
-    // An engine reads one version from start to end and can be shared by any number of tasks. Without a language model
-    // an answer is made of sentences of the collection, word for word, each with its place.
+    // An engine reads one version from start to end and can be shared by any number of tasks. Without a language model,
+    // an answer consists of sentences of the collection, word for word, each with its location.
     let engine = QueryEngine::open(&workspace, performers)?;
     let answer = engine.ask("Which bridge did Edda Varnholt's father design?", &AskOptions::default()).await?;
     for citation in &answer.citations {
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // # The path
     //
-    // Every passage found says how: the steps that led to it, or none where it was found by its own words.
+    // Every hit has the steps that led to it, or none if it was found by its own words.
     for hit in answer.hits.iter().take(5) {
         let steps: Vec<&str> = hit.path.iter().map(|step| step.question.as_str()).collect();
         println!("{}. {} {steps:?}", hit.rank, hit.name);

@@ -1,4 +1,4 @@
-//! A language model of your own, which streams: any type that implements `ChatModel`, whatever it speaks to.
+//! Your own streaming language model: any type that implements `ChatModel`.
 //!
 //! ```sh
 //! cargo run --example own_model
@@ -61,11 +61,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // # Layers
     //
-    // What lies around a model, its budget and its kept replies among them, does not depend on whose it is.
+    // The layers around a model, such as its budget and kept replies, work for any model.
     let model = layered(Arc::new(OwnModel), Layers::default());
     let engine = QueryEngine::open(&workspace, Performers { model: Some(model), ..Performers::built_in() })?;
 
-    // Sentences are heard as soon as they are whole, each with what it cites.
+    // Sentences arrive as soon as they are complete, each with its citations.
     let sentences = SentenceSink::new(|sentence| println!("heard: {}", sentence.text));
     let options = AskOptions { sentences: Some(sentences), ..AskOptions::default() };
     let answer = engine.ask("Which bridge did Edda Varnholt's father design?", &options).await?;

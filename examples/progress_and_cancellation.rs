@@ -1,4 +1,4 @@
-//! A long run: watched while it goes, stopped in the middle, and finished by running it again.
+//! Follow a long run, stop it in the middle, and finish it by running it again.
 //!
 //! ```sh
 //! cargo run --example progress_and_cancellation
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // # Watch, and stop
     //
     // Progress says which stage the run is in and how far. A cancellation may be set from anywhere: a signal, a button,
-    // or, as here, from the progress itself. The run ends after the unit of work in hand.
+    // or, as here, from the progress itself. The run ends after the current unit.
     let cancellation = Cancellation::default();
     let (stop, seen) = (cancellation.clone(), 1_000);
     let watch = move |progress: Progress| {
@@ -44,9 +44,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{} documents wait for a version", status.units_pending);
     assert!(status.units_pending > 0 && status.version.is_none());
 
-    // # Go on
+    // # Continue
     //
-    // The same call does what is left.
+    // The same call continues.
     let report = cairn::index(&mut workspace, &sources, &performers, &IndexOptions::default()).await?;
     println!("{} added, {} were there", report.documents.added, report.documents.unchanged);
     assert_eq!(report.documents.added + report.documents.unchanged, 2_000);

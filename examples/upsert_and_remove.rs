@@ -1,5 +1,4 @@
-//! Documents that a program holds: added, replaced and removed by id, searched by metadata, and handed to a prompt of
-//! one's own.
+//! Documents of a program: add, replace and remove them by id, search by metadata, and use passages in your own prompt.
 //!
 //! ```sh
 //! cargo run --example upsert_and_remove
@@ -16,8 +15,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // # Add
     //
-    // An id is the caller's: the key of a row, the address of a page. What is handed over is added to what is there,
-    // and stays until it is removed by id: a run over a folder does not touch it.
+    // The caller chooses ids: the key of a row, the address of a page. Documents are added to the existing ones and
+    // stay until they are removed by id: a run over a folder does not touch them.
     let mill = note("mill", "Harl Mill", "Harl Mill was built by Anna Roe in 1802. It stands by the Harl.", "public");
     let anna = note("anna", "Anna Roe", "Anna Roe was a millwright. She was born in Weststead.", "public");
     let rent = note("rent", "Rents of Harl Mill", "Harl Mill pays forty crowns a year.", "private");
@@ -31,7 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let second = cairn::add(&mut workspace, [anna], &performers, &options).await?;
     assert_eq!((second.documents.changed, second.counts.documents), (1, 3));
 
-    // # Search what one may see
+    // # Search what a user may see
     //
     // A document that a filter does not admit is neither shown nor walked through.
     let engine = QueryEngine::open(&workspace, performers.clone())?;
@@ -39,7 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let found = engine.search("Where was the builder of Harl Mill born?", &public).await?;
     assert!(found.hits.iter().all(|hit| hit.metadata["access"] == "public"));
 
-    // # Context for a prompt of one's own
+    // # Context for your own prompt
     //
     // Whole passages, numbered, best first, as many as fit.
     let context = found.context(2_000);
@@ -48,7 +47,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // # Remove
     //
-    // An engine that is open goes on reading its version; one that is opened now reads the new one.
+    // An open engine keeps reading its version; one opened now reads the new one.
     let third = cairn::remove(&mut workspace, &["mill"], &performers, &options).await?;
     assert_eq!((third.documents.removed, third.counts.documents), (1, 2));
     assert_eq!(engine.counts().documents, 3);

@@ -11,14 +11,14 @@ use super::session::{Failed, Session};
 use super::statement::Statement;
 use crate::error::{Error, Result};
 
-/// Rows of a batch, where they have no vectors.
+/// Rows of a batch without vectors.
 const ROWS_MAX: usize = 5_000;
-/// Rows of a batch, where they have vectors.
+/// Rows of a batch with vectors.
 const ROWS_WITH_VECTORS_MAX: usize = 1_000;
 /// Bytes of a batch on the wire, about.
 const BYTES_MAX: usize = 8 << 20;
 
-/// What is written of each row.
+/// The part of each row that is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     pub(super) action: &'static str,
@@ -27,14 +27,14 @@ pub(super) struct Work {
     counts: Counted,
 }
 
-/// What the number is that a statement returns.
+/// The meaning of the number that a statement returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// It returns none.
     Nothing,
     /// Of rows that it has written.
     Rows,
-    /// Of relationships of others' that went with what they hung on.
+    /// Relationships of others that were deleted together with an element.
     Torn,
 }
 
@@ -65,8 +65,8 @@ impl Work {
         Self { action: "delete what is gone", text: &kind.statements().delete, rows_max: ROWS_MAX, counts }
     }
 
-    /// Returns how many relationships of others' went, of the number that the statement returned for `due` rows. A
-    /// relationship whose ends are not there is not written, and nobody else would say so.
+    /// Returns how many relationships of others were deleted, from the number that the statement returned for `due`
+    /// rows. A relationship with a missing end is not written, and only this check notices.
     fn check(&self, session: &Session, count: i64, due: usize) -> Result<u64> {
         let count = count.max(0).cast_unsigned();
         match self.counts {
@@ -85,13 +85,13 @@ impl Work {
     }
 }
 
-/// A batch that is on its way: the next one is made meanwhile.
+/// A batch in flight, during which the next one is prepared.
 struct Sent {
     rows: Vec<BoltType>,
     answer: tokio::task::JoinHandle<Result<Option<Vec<i64>>, Failed>>,
 }
 
-/// Rows of one kind of work, on their way into the database.
+/// Rows of one kind of work being written to the database.
 pub(super) struct Rows<'a> {
     lease: &'a mut Lease,
     work: Work,
@@ -101,12 +101,12 @@ pub(super) struct Rows<'a> {
     torn: u64,
 }
 
-/// What rows came to.
+/// The result of writing rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Finished {
     /// Rows that are known to be committed since the last of [`Rows::push`].
     pub(super) rows: usize,
-    /// Relationships of others' that went with what they hung on.
+    /// Relationships of others that were deleted together with an element.
     pub(super) torn: u64,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Rows<'a> {
         Ok(done)
     }
 
-    /// Sends what is left and waits for all of it.
+    /// Sends the rest and waits for all of it.
     pub(super) async fn finish(mut self) -> Result<Finished> {
         let rows = self.send().await? + self.settle().await?;
         Ok(Finished { rows, torn: self.torn })
@@ -156,7 +156,7 @@ impl<'a> Rows<'a> {
         Ok(count)
     }
 
-    /// Sends rows that were too many at once in halves, and those in halves where they still are.
+    /// Sends rows in halves if they were too many at once, repeatedly.
     async fn send_halves(&mut self, rows: Vec<BoltType>) -> Result<()> {
         let mut parts = VecDeque::from(halves(rows));
         while let Some(part) = parts.pop_front() {
@@ -182,7 +182,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Sends rows of several kinds of work in one transaction, and one more statement; returns how many relationships of
-/// others' went with what they hung on.
+/// others were deleted together with an element.
 pub(super) async fn send_at_once(
     lease: &mut Lease,
     mut parts: Vec<(Work, Vec<BoltType>)>,

@@ -15,7 +15,7 @@ use crate::domain::{CollectionId, Counts, Document, DocumentId, PassageId, Posit
 use crate::error::Result;
 use crate::workspace::{DocumentUnit, Extracted, PassageUnit, WorkspaceOptions};
 
-/// What a workspace is made of.
+/// The contents of a workspace.
 #[derive(Debug, Clone)]
 pub struct Download {
     /// The collection that it is an index of; none where an earlier program published it.
@@ -28,14 +28,14 @@ pub struct Download {
     pub counts: Counts,
     /// The units, in the order of a workspace.
     pub units: Vec<DocumentUnit>,
-    /// What belongs to no unit.
+    /// Records that belong to no unit.
     pub(crate) kept: Kept,
     /// The vectors of each unit, as the workspace keeps them: of passages, sentences, in-coming and out-coming
     /// questions, each a scale and its codes.
     pub vectors: Vec<Vec<u8>>,
 }
 
-/// Reads what a workspace is made of.
+/// Reads the contents of a workspace.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ pub async fn download(session: &Session) -> Result<Download> {
     Ok(download)
 }
 
-/// What belongs to a unit beside its document.
+/// Contents of a unit besides its document.
 struct Marker {
     root: String,
     content: [u8; 32],
@@ -74,16 +74,16 @@ struct Marker {
     positions: Positions,
     text: String,
     vectors: Vec<u8>,
-    /// Of each passage, what wrote its model-made questions; empty for nothing. None where no model wrote any.
+    /// For each passage, the writer of its model-made questions; empty without any. None if no model wrote any.
     writers: Vec<String>,
-    /// Of each passage, what a model found in it, as JSON; empty for nothing. None where no model was asked.
+    /// For each passage, a model's extraction, as JSON; empty without one. None if no model was asked.
     extractions: Vec<String>,
 }
 
-/// Adds what a row is; none where it has not all that it should.
+/// Adds a row; none if it is incomplete.
 type Add = fn(&mut Parts, &Row) -> Option<()>;
 
-/// Returns the bytes of a property, no bytes where there is none; none where it holds something else.
+/// Returns the bytes of a property, empty if absent; none if it has another type.
 pub(super) fn bytes(property: Option<&BoltType>) -> Option<Vec<u8>> {
     match property {
         Some(BoltType::Bytes(bytes)) => Some(bytes.value.to_vec()),
@@ -92,12 +92,12 @@ pub(super) fn bytes(property: Option<&BoltType>) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns a list of texts, empty where there is none; none where the property holds something else.
+/// Returns a list of texts, empty if absent; none if the property has another type.
 fn texts(properties: &BoltMap, name: &str) -> Option<Vec<String>> {
     if properties.value.contains_key(name) { properties.get(name).ok() } else { Some(Vec::new()) }
 }
 
-/// All that was read, by what it belongs to.
+/// All rows read, by owner.
 #[derive(Default)]
 struct Parts {
     /// By the ids that the sources give, then by id: the order of a workspace.
@@ -196,7 +196,7 @@ impl Parts {
         Some(())
     }
 
-    /// Puts together what belongs together.
+    /// Assembles the contents by owner.
     fn assemble(mut self, dimension: usize) -> Result<(Vec<DocumentUnit>, Vec<Vec<u8>>), String> {
         let (mut units, mut all_vectors) = (Vec::new(), Vec::new());
         for ((_, id), document) in std::mem::take(&mut self.documents) {

@@ -6,7 +6,7 @@ use neo4rs::{BoltBytes, BoltList, BoltMap, BoltNull, BoltString, BoltType};
 
 use super::kinds::Kind;
 
-/// Identity of an element: that of what it stands for.
+/// Identity of an element: that of what it represents.
 pub(super) type Key = [u8; 16];
 
 /// A value of a property. Lists are never empty: a property that is not there says the same.
@@ -22,7 +22,7 @@ pub(super) enum Value {
     Floats(Vec<f32>),
 }
 
-/// What a property holds.
+/// The type of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Flag,
@@ -62,7 +62,7 @@ pub(super) const MARKS: [&str; 3] = ["cairnSince", "cairnUntil", "cairnDigest"];
 
 /// The name of the one property that is a vector.
 pub(super) const EMBEDDING: &str = "embedding";
-/// The name of the property that holds where a passage and its sentences stand.
+/// The name of the property with the positions of a passage and its sentences.
 pub(super) const SPANS: &str = "cairnSpans";
 /// The name of the property that holds the vectors of a workspace.
 pub(super) const VECTORS: &str = "cairnVectors";
@@ -93,7 +93,7 @@ impl Properties {
         self.put(name, Value::Text(text.into()));
     }
 
-    /// Returns a number that differs where a property does.
+    /// Returns a number that differs if a property does.
     pub(super) fn digest(&self) -> i64 {
         digest(self.0.iter().map(|(name, value)| (*name, value)).collect())
     }
@@ -117,7 +117,7 @@ impl Properties {
     }
 }
 
-/// Returns a number that differs where a property does, and depends on no order.
+/// Returns a number that differs if a property does, independent of order.
 pub(super) fn digest(mut properties: Vec<(&str, &Value)>) -> i64 {
     properties.sort_unstable_by_key(|(name, _)| *name);
     let mut hasher = blake3::Hasher::new();
@@ -161,12 +161,12 @@ fn add_value(hasher: &mut blake3::Hasher, value: &Value) {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Element {
     pub(super) key: Key,
-    /// Where a relationship goes from and to.
+    /// The ends of a relationship.
     pub(super) ends: Option<(Key, Key)>,
     pub(super) properties: Properties,
 }
 
-/// From which version on an element and its ends are there.
+/// The first version of an element and its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Since {
     pub(super) own: i64,
@@ -180,8 +180,8 @@ impl Element {
         self.properties.wire_bytes() + if self.ends.is_some() { 250 } else { 120 }
     }
 
-    /// Returns the row that writes it as an element of `kind`. What it does not have of what its kind can have is null,
-    /// which removes it.
+    /// Returns the row that writes it as an element of `kind`. Missing properties of its kind are null, which removes
+    /// them.
     pub(super) fn into_row(self, kind: Kind, since: Since) -> BoltType {
         let ends = self.ends.map(|(from, to)| [(from, since.from), (to, since.to)]);
         let mut row = Place { key: self.key, since: since.own, ends }.into_row();
@@ -207,11 +207,11 @@ impl Element {
     }
 }
 
-/// What an element of the database is found by.
+/// How an element of the database is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) key: Key,
-    /// The version that it is there from.
+    /// Its first version.
     pub(super) since: i64,
     /// Of a relationship, what its ends are found by: it has no id of its own.
     pub(super) ends: Option<[(Key, i64); 2]>,
@@ -253,7 +253,7 @@ pub(super) fn bolt(value: Value) -> BoltType {
     }
 }
 
-/// Returns the value that the database holds; none for what is never written.
+/// Returns the value in the database; none for types that are never written.
 pub(super) fn unbolt(value: BoltType) -> Option<Value> {
     Some(match value {
         BoltType::Boolean(flag) => Value::Flag(flag.value),
@@ -289,13 +289,13 @@ pub(super) fn hex(key: &Key) -> String {
     format!("{:032x}", u128::from_be_bytes(*key))
 }
 
-/// Digits of a key that find what it is the key of, and seldom anything else.
+/// Digits of a key that find its element, and seldom any other.
 const SHORT_DIGITS: usize = 10;
 
 /// Returns keys as a list of their first digits. The driver sends a request of more than 8 KiB in several packets, and
 /// the last of them waits 40 ms for the server to acknowledge the first; so cut, the keys of 600 passages fit into one.
 ///
-/// What such a request finds may have another key: the caller leaves that out.
+/// Such a request may find other keys, which the caller leaves out.
 pub(super) fn short<'a>(keys: impl IntoIterator<Item = &'a Key>) -> BoltType {
     // None twice, which would find everything twice.
     let digits: BTreeSet<String> = keys.into_iter().map(|key| hex(key)[..SHORT_DIGITS].to_owned()).collect();

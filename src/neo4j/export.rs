@@ -43,7 +43,7 @@ pub async fn canonical_lines(session: &Session) -> Result<Vec<String>> {
     Ok(lines.sorted())
 }
 
-/// A part of the export: what it is called, its statement, and the line that is made of a row.
+/// A part of the export: its name, its statement, and the line made from a row.
 type Part = (&'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
 
 const PARTS: [Part; 15] = [
@@ -84,7 +84,7 @@ async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<Canonica
             push(row, &mut lines).unwrap_or_else(incomplete)
         };
         reading.rows("read the graph", text, &mut visit).await?;
-        // While an element is taken away, a read may miss what says that it is no longer of the version.
+        // While an element is deleted, a read may miss the mark that it is no longer in the version.
         if (lines.len() - before) as u64 != due {
             return Err(session.damaged(format!("it holds another number of {} than was published", plural(name))));
         }
@@ -109,7 +109,7 @@ fn text(properties: &BoltMap, name: &str) -> Option<String> {
     properties.get::<Option<String>>(name).ok().flatten()
 }
 
-/// Returns what is shown of the document of a row that has its key in column `id`.
+/// Returns the shown properties of the document whose key is in column `id` of a row.
 pub(super) fn read_document(row: &Row, id: &str) -> Option<DocumentText> {
     let properties = properties(row)?;
     let metadata = match text(&properties, "metadata") {

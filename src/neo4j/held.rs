@@ -10,7 +10,7 @@ use super::source::relationship_key;
 use super::statement::Statement;
 use crate::error::Result;
 
-/// Reads what the database holds of a kind, of any version.
+/// Reads the elements of a kind in the database, of any version.
 pub(super) async fn held(session: &Session, kind: Kind) -> Result<Vec<Held>> {
     let mut all = Vec::new();
     let statement = Statement::new("read what is there", &kind.statements().held);
@@ -26,7 +26,7 @@ pub(super) async fn held(session: &Session, kind: Kind) -> Result<Vec<Held>> {
             ends,
             since: row.get("since").ok()?,
             until: row.get("until").ok()?,
-            // What was changed by hand may have none; then it differs from all that is due.
+            // An element changed by hand may have none, and then differs from all that are due.
             digest: if has_digest { row.get::<Option<i64>>("digest").ok()?.unwrap_or_default() } else { nothing },
         })
     };

@@ -79,12 +79,12 @@ impl Quote {
     }
 }
 
-/// Returns where sentences stand, each as the id of its passage and its number there.
+/// Returns the locations of sentences, each as the id of its passage and its number there.
 pub(super) fn places_on_one_line(quotes: &[Quote]) -> Value {
     Value::Texts(quotes.iter().map(|it| format!("{} {}", it.passage, it.number)).collect())
 }
 
-/// Says where sentences stand: the ids of their passages, and their numbers there.
+/// Returns the locations of sentences: the ids of their passages, and their numbers there.
 pub(super) fn put_places(properties: &mut Properties, quotes: &[Quote]) {
     properties.put("citations", Value::Texts(quotes.iter().map(|it| it.passage.to_string()).collect()));
     properties.put("cairnSentences", Value::Integers(quotes.iter().map(|it| it.number.into()).collect()));

@@ -14,7 +14,7 @@ use crate::files;
 use crate::store::GraphReader as _;
 use crate::workspace::Workspace;
 
-/// What stands between the values of a list: a character that no text of ours has.
+/// The separator of the values of a list: a character that no text of ours has.
 const BETWEEN: char = '\u{1f}';
 /// The version that is imported.
 const FIRST: i64 = 1;
@@ -96,7 +96,7 @@ fn line(kind: Kind, element: &Element) -> String {
 }
 
 fn write_index(properties: &[(&'static str, Value)], path: &Path) -> Result<()> {
-    // The key of a node is its id without being told that it is a property too.
+    // The key of a node is its id without being declared as a property too.
     let column = |(name, value): &(&'static str, Value)| match *name {
         "id" => "id:ID(Index)".to_owned(),
         name => format!("{name}:{}", type_name(value.kind())),
@@ -106,7 +106,7 @@ fn write_index(properties: &[(&'static str, Value)], path: &Path) -> Result<()> 
     files::write_own(path, format!("{}\n{}\n", header.join(","), values.join(",")))
 }
 
-/// Returns how the header of a file names what a property holds.
+/// Returns the name of a property's type in the header of a file.
 const fn type_name(holds: Type) -> &'static str {
     match holds {
         Type::Flag => "boolean",

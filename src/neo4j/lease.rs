@@ -25,13 +25,13 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// Returns who publishes from a workspace; the caller holds its lock.
+    /// Returns the publisher of a workspace; the caller holds its lock.
     pub(super) fn of(workspace: &Workspace) -> Self {
         let path = workspace.path().canonicalize().unwrap_or_else(|_| workspace.path().to_owned());
         Self::named(&path.display().to_string())
     }
 
-    /// Returns who repairs a database without a workspace: this process, and no other.
+    /// Returns the publisher that repairs a database without a workspace: this process only.
     pub(super) fn of_process() -> Self {
         let process = std::process::id();
         // Seeded by the system: processes of several containers may have one number.
@@ -54,7 +54,7 @@ pub(super) struct Lease {
     /// How many have held the lease up to this one.
     pub(super) epoch: i64,
     batch: i64,
-    /// What the publisher before was about to do.
+    /// The pending batch of the previous publisher.
     pub(super) plan: String,
 }
 
@@ -101,7 +101,7 @@ impl Lease {
         Ok(self.batch(statements).send().await.map(drop)?)
     }
 
-    /// Says what is about to be done.
+    /// Describes the pending work.
     pub(super) async fn set_plan(&mut self, plan: &str) -> Result<()> {
         let statement = Statement::new("note the plan", cypher!("write/set-plan")).with("plan", plan);
         self.write(vec![statement]).await?;
@@ -128,8 +128,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Sends it. Returns the first number of each statement's first row after the check, as `rows`: none where the
-    /// batch was found done.
+    /// Sends it. Returns the first number of each statement's first row after the check, as `rows`: none if the batch
+    /// was found done.
     pub(super) async fn send(self) -> Result<Option<Vec<i64>>, Failed> {
         let Self { session, number, statements } = self;
         match session.write(statements, Some(number)).await? {

@@ -38,7 +38,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Returns what the publish that holds `lease` leaves, as the database counts it now.
+    /// Returns the state published by the holder of `lease`, with the database's current counts.
     pub(super) async fn of(session: &Session, publish: &str, lease: &Lease) -> Result<Self> {
         let (format, publish, epoch) = (GRAPH_FORMAT, publish.to_owned(), lease.epoch);
         Ok(Self { format, publish, epoch, counts: counts(session).await? })
@@ -57,7 +57,7 @@ async fn counts(session: &Session) -> Result<KindCounts> {
     Ok(rows.iter().filter_map(count).collect())
 }
 
-/// What a publish left in a database, by kind.
+/// The published state of a database, by kind.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Published {
     origin: Origin,
@@ -65,7 +65,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Reads what the publish left that a database names; none where another is kept, or none, or it is damaged.
+    /// Reads the published state that a database names; none if another or none is kept, or if it is damaged.
     pub(super) fn read(path: &Path, state: Option<&IndexState>) -> Option<Self> {
         let publish = state.map(|state| &state.publish).filter(|it| !it.is_empty())?;
         let sections = Sections::read(path).ok()?;
@@ -85,7 +85,8 @@ impl Published {
         self.held.get(&Kind::Document).into_iter().flatten().map(|held| held.key).collect()
     }
 
-    /// Returns what the database holds by kind, if it is still what that publish left, to the publisher with `lease`.
+    /// Returns the elements in the database by kind, if they are still in the published state, to the publisher with
+    /// `lease`.
     pub(super) async fn confirmed(
         self,
         session: &Session,
@@ -99,14 +100,14 @@ impl Published {
     }
 }
 
-/// The section that says of what this is, and what the names of others end with.
+/// The section that identifies the file, and the suffixes of others.
 const ORIGIN: &str = "published.origin";
 const KEYS: &str = "keys";
 const ENDS: &str = "ends";
 const SINCE: &str = "since";
 const DIGESTS: &str = "digests";
 
-/// Keeps what a publish left: all that is due, from the versions on that `plan` says.
+/// Keeps the published state: all elements due, with their first versions from `plan`.
 ///
 /// Of each node it keeps the key, of each relationship the numbers of its ends, and of both a version and a digest.
 pub(super) fn write(path: &Path, origin: &Origin, sides: &FxHashMap<Kind, Side>, plan: &Plan) -> Result<()> {
@@ -143,7 +144,7 @@ pub(super) fn write(path: &Path, origin: &Origin, sides: &FxHashMap<Kind, Side>,
     whole_file::write(path, &parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect::<Vec<_>>())
 }
 
-/// Returns what [`write()`] kept; none where it contradicts itself.
+/// Returns the state kept by [`write()`]; none if it is inconsistent.
 fn held(sections: &Sections) -> Option<FxHashMap<Kind, Vec<Held>>> {
     let mut all: FxHashMap<Kind, Vec<Held>> = FxHashMap::default();
     for kind in Kind::ALL {

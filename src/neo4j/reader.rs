@@ -18,12 +18,12 @@ use crate::error::{Error, Result};
 
 /// How often a version is tried to be read.
 const ATTEMPTS_MAX: u32 = 8;
-/// How often what seems damaged is read before it is said to be.
+/// How often seemingly damaged data is read before it is reported.
 const DAMAGED_MAX: u32 = 3;
 /// How long to wait after an attempt that a switch disturbed.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A statement, and what is done with each of its rows.
+/// A statement, and a handler for each of its rows.
 pub(super) type Visit<'a> = &'a mut (dyn FnMut(&Row) -> Result<()> + Send);
 
 /// Reads of one version.
@@ -33,12 +33,12 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// Begins to read the version that is current now; [`Self::end`] says whether what was read is whole.
+    /// Starts reading the current version; [`Self::end`] says whether the read was consistent.
     pub(super) async fn begin(session: &'a Session) -> Result<Self> {
         Ok(Self { session, version: version(session).await? })
     }
 
-    /// Returns what was read, or none where it is to be read again: another version was switched to meanwhile.
+    /// Returns the data, or none if it must be read again because another version became current.
     pub(super) async fn end<T>(self, found: Result<T>, attempt: u32) -> Result<Option<T>> {
         let may_be_torn = attempt < DAMAGED_MAX && found.as_ref().is_err_and(is_damaged);
         if version(self.session).await? == self.version && !may_be_torn {
@@ -83,7 +83,7 @@ async fn version(session: &Session) -> Result<i64> {
     Ok(current(session).await?.0)
 }
 
-/// Returns the version that is current, and a fingerprint of what was published with it.
+/// Returns the current version, and a fingerprint of its publish.
 pub(super) async fn current(session: &Session) -> Result<(i64, String)> {
     let locked = session.rows(&Statement::new("read the version", cypher!("read/version"))).await;
     let rows = match locked {
@@ -94,7 +94,7 @@ pub(super) async fn current(session: &Session) -> Result<(i64, String)> {
     };
     let row = rows.first().ok_or_else(|| session.error(DatabaseError::NoIndex))?;
     if row.get::<i64>("format").is_ok_and(|format| format != GRAPH_FORMAT) {
-        // What the matter is, is said where the rest is read.
+        // The fault is reported when the rest is read.
         IndexState::read_current(session).await?;
     }
     let read = || Some((row.get("version").ok()?, row.get("source").ok()?));

@@ -21,14 +21,14 @@ pub enum OtherIndex {
     Replace,
 }
 
-/// An index: its collection, as far as it is known, and its documents.
+/// An index: its collection, if known, and its documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Side<C> {
     pub(super) collection: C,
     pub(super) documents: FxHashSet<Key>,
 }
 
-/// Returns why `given` must not take the place of what is there, if it must not.
+/// Returns why `given` must not replace the existing index, if so.
 pub(super) fn refusal(held: &Side<Option<CollectionId>>, given: &Side<CollectionId>) -> Option<DatabaseError> {
     let gone = held.documents.difference(&given.documents).count();
     let is_other = held.collection.is_some_and(|it| it != given.collection);

@@ -11,7 +11,7 @@ use crate::domain::{Backoff, DatabaseError, Redactor};
 /// How long to wait before a transaction is run again.
 const BACKOFF: Backoff = Backoff { first: Duration::from_millis(100), max: Duration::from_secs(5) };
 
-/// What is tried first on a server, at which both sides learn whether the other speaks encrypted.
+/// The first action on a server, which reveals whether both sides use encryption.
 pub(super) const GREETING: &str = "say its version";
 
 /// What to do about an error.
@@ -30,7 +30,7 @@ pub(super) fn remedy(error: &DriverError) -> Remedy {
     match error {
         DriverError::Neo4j(refusal) => match refusal.code() {
             code if code.ends_with("OutOfMemoryError") => Remedy::Split,
-            // A server that shuts down ends transactions as if somebody had asked for it.
+            // A server that shuts down ends transactions as if requested.
             "Neo.ClientError.Transaction.Terminated" | "Neo.ClientError.Transaction.LockClientStopped" => Remedy::Retry,
             _ if refusal.kind() == Neo4jErrorKind::Transient => Remedy::Retry,
             _ => Remedy::GiveUp,
@@ -47,8 +47,7 @@ pub(super) fn remedy(error: &DriverError) -> Remedy {
     }
 }
 
-/// Returns what an error of the driver is to a user; `action` is what was tried. What a server says is repeated as
-/// `redactor` leaves it.
+/// Returns the user's error for an error of the driver; `action` is what failed. Messages of a server pass `redactor`.
 pub(super) fn meaning(
     error: &DriverError,
     action: &'static str,
@@ -96,18 +95,17 @@ pub(super) fn meaning(
     }
 }
 
-/// Returns what encryption has to do with an error of a connection.
+/// Returns the encryption fault behind an error of a connection, if any.
 fn encryption(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// Returns whether no certificate was found that vouches for the server: its own is of nobody known, or the system has
-/// none to compare with.
+/// Returns whether the server's certificate is not trusted: its issuer is unknown, or the system has no certificates.
 fn is_untrusted(error: &io::Error) -> bool {
     matches!(encryption(error), Some(rustls::Error::InvalidCertificate(_) | rustls::Error::General(_)))
 }
 
-/// Returns whether the first words were taken for none, as where one side speaks encrypted and the other does not.
+/// Returns whether the greeting was not understood, as if only one side used encryption.
 fn is_other_speech(error: &io::Error) -> bool {
     encryption(error).is_some() || error.kind() == ErrorKind::UnexpectedEof
 }

@@ -29,9 +29,9 @@ struct Patience {
     budget: Duration,
 }
 
-/// At the first word. Nobody who is there takes longer to greet, but what is asked may be slow the first time.
+/// For the greeting. A running server never takes longer to greet, but the first request may be slow.
 const GREETING: Patience = Patience::of_seconds(4, 10, 0);
-/// For a question: somebody waits.
+/// For a question: a user waits.
 const ASKING: Patience = Patience::of_seconds(4, 30, 4);
 /// For everything else: an index is filled, a graph is deleted.
 const PUBLISHING: Patience = Patience::of_seconds(60, 5 * 60, 60);
@@ -48,7 +48,7 @@ impl Patience {
 const ROLLBACK: Duration = Duration::from_secs(5);
 /// Rows that the server sends at once.
 const FETCH_ROWS: usize = 5_000;
-/// Connections of a session, and so transactions at once; others wait for their turn, first come first served.
+/// Connections of a session, and so concurrent transactions; others wait their turn, first come, first served.
 const CONNECTIONS_MAX: usize = 4;
 /// The oldest server that knows all that is used.
 const SERVER_LEAST: (u32, u32) = (5, 23);
@@ -60,7 +60,7 @@ pub struct Session {
     shown: String,
     database: Option<String>,
     patience: Patience,
-    /// What takes the password out of what the server says.
+    /// The redactor of the password in the server's messages.
     redactor: Redactor,
 }
 
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// What a transaction came to.
+/// The outcome of a transaction.
 pub(super) enum Outcome {
     /// It is committed; the rows of each statement.
     Done(Vec<Vec<Row>>),
@@ -97,7 +97,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::Database`] if nobody answers, user or password are refused, or the server is too old.
+    /// [`Error::Database`] if the server does not respond, user or password are refused, or the server is too old.
     ///
     /// # Cancel safety
     ///
@@ -107,7 +107,7 @@ impl Session {
         Self::open(target, PUBLISHING)
     }
 
-    /// Connects to ask questions: as [`Self::connect`], but gives a server up sooner, because somebody waits.
+    /// Connects to ask questions: as [`Self::connect`], but with shorter timeouts, because a user waits.
     pub(super) async fn connect_to_ask(target: &Target) -> Result<Self> {
         Self::greet(target).await?;
         Self::open(target, ASKING)
@@ -183,7 +183,7 @@ impl Session {
         }
     }
 
-    /// Calls `visit` with every row of a statement that changes nothing. It is tried again as long as no row came.
+    /// Calls `visit` with every row of a statement that changes nothing. It is retried as long as no row has arrived.
     pub(super) async fn for_each_row(
         &self,
         statement: &Statement,
@@ -235,11 +235,11 @@ impl Session {
         }
     }
 
-    /// Runs statements in one transaction, and the whole of it again where that may help.
+    /// Runs statements in one transaction, and retries it as a whole if that may help.
     ///
     /// With `batch`, the first statement says whether to continue: it returns the number of the batch that was
-    /// committed last, and no row where this is no longer the publisher. So a batch whose commit has an unknown outcome
-    /// is sent again, and found done if it was.
+    /// committed last, and no row if this is no longer the publisher. So a batch whose commit has an unknown outcome is
+    /// sent again, and found done if it was.
     pub(super) async fn write(&self, statements: Vec<Statement>, batch: Option<i64>) -> Result<Outcome, Failed> {
         let statements: Arc<[Statement]> = statements.into();
         let action = statements.last().map_or("do nothing", |it| it.action);
@@ -262,7 +262,7 @@ impl Session {
         }
     }
 
-    /// Whoever waits for its turn may go away; a transaction that has begun is ended in any case.
+    /// A waiting caller may be cancelled; a transaction that has begun is always ended.
     async fn run_once(
         &self,
         statements: Arc<[Statement]>,
@@ -277,7 +277,7 @@ impl Session {
     }
 }
 
-/// The connections of a session: a pool of the driver, and who may use it.
+/// The connections of a session: a pool of the driver, and its permits.
 struct Connections {
     config: Config,
     pool: Mutex<Pool>,
@@ -296,14 +296,14 @@ impl Connections {
         Ok(Self { config, pool, permits: Arc::new(Semaphore::new(CONNECTIONS_MAX)) })
     }
 
-    /// Waits for a connection to be free. Nobody who holds one waits for another.
+    /// Waits for a free connection. No holder of one waits for another.
     async fn checkout(self: &Arc<Self>) -> Result<Checkout, DriverError> {
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| DriverError::ConnectionError)?;
         Ok(Checkout { connections: Arc::clone(self), begun_in: None, _permit: permit })
     }
 
-    /// Puts a new pool in place of that of this number. Connections of the old one are closed: those that lie idle now,
-    /// those that are in use when their transaction ends. The driver offers no way to close a certain one.
+    /// Replaces the pool of this number. Connections of the old one are closed: idle ones now, those in use when their
+    /// transaction ends. The driver cannot close a single one.
     fn replace(&self, number: u64) {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if pool.number != number {
@@ -316,8 +316,8 @@ impl Connections {
     }
 }
 
-/// A connection to run one transaction. Where it ends without that the transaction was ended, the server would keep it,
-/// with its locks, as long as the connection lies in the pool: then the pool is replaced.
+/// A connection to run one transaction. If it ends before the transaction did, the server would keep the transaction,
+/// with its locks, as long as the connection is in the pool, so the pool is replaced.
 struct Checkout {
     connections: Arc<Connections>,
     /// The pool of the transaction that was begun and has not ended.
@@ -351,8 +351,8 @@ impl Checkout {
         Ok(())
     }
 
-    /// Ends a transaction that failed. A server that refused a statement takes no rollback, and keeps the locks until
-    /// the connection is used again or closed; but who may not write has none.
+    /// Ends a transaction that failed. After refusing a statement, a server accepts no rollback and keeps the locks
+    /// until the connection is reused or closed; but a user without write permission has none.
     async fn give_up(&mut self, transaction: Txn, error: &DriverError) {
         if matches!(meaning(error, "read", None, &Redactor::default()), DatabaseError::ReadOnly { .. }) {
             self.begun_in = None;

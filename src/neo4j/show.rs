@@ -7,7 +7,7 @@ use super::statement::cypher;
 use super::target::Target;
 use crate::domain::{Answer, EntityId, LayersFound};
 
-/// Communities that are shown at most: those that say most of a question stand first.
+/// Maximum communities shown, the most relevant first.
 const COMMUNITIES_MAX: usize = 4;
 /// Steps of bridges that are shown at most.
 const BRIDGE_STEPS_MAX: usize = 24;
@@ -21,8 +21,8 @@ pub fn overview_cypher() -> &'static str {
 /// Returns the Cypher that shows the passages that an answer quotes, and the steps that led to them; of `layers`, also
 /// what joins key entities, and the first communities.
 ///
-/// It has no parameters, so that it can be pasted. What is put into it are ids, which are made of digits alone: nothing
-/// of a document becomes part of a query.
+/// It has no parameters, so that it can be pasted. It contains ids, which consist of digits: no text of a document
+/// becomes part of a query.
 #[must_use]
 pub fn answer_cypher(answer: &Answer) -> String {
     let cited: BTreeSet<String> = answer.citations.iter().map(|it| it.passage.to_string()).collect();
@@ -70,8 +70,8 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
 /// The port of a server's Browser, unless it was set otherwise.
 const BROWSER_PORT: u16 = 7474;
 
-/// Returns the link that opens a query in the Browser of a server. `browser` is where its pages are; where it names the
-/// server too, by `?dbms=`, the server has another address there than here, as behind a container.
+/// Returns the link that opens a query in the Browser of a server. `browser` is the address of its pages; if it also
+/// names the server, by `?dbms=`, the server has another address there than here, as with a container.
 #[must_use]
 pub fn browser_link(query: &str, browser: Option<&str>, target: &Target) -> String {
     let usual = || format!("http://{}:{BROWSER_PORT}", target.host());

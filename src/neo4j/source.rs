@@ -36,10 +36,10 @@ pub(super) struct Source<'a> {
     /// Edges of questions that are alike, and those of others.
     pub(super) strong_edges: Vec<EdgeOrdinal>,
     pub(super) weak_edges: Vec<EdgeOrdinal>,
-    /// Names that a passage bears, and how, in the order of passages.
+    /// Names of passages, and how they have them, in the order of passages.
     pub(super) names: Vec<(PassageOrdinal, EntityOrdinal, u32)>,
     pub(super) hierarchy: HierarchyParts<'a>,
-    /// What a model says of entities, relations and communities.
+    /// A model's texts about entities, relations and communities.
     pub(super) descriptions: Option<Descriptions<'a>>,
     pub(super) resolution: Option<Resolution<'a>>,
     /// Names that stand for an entity of another name, everywhere or in documents.
@@ -48,7 +48,7 @@ pub(super) struct Source<'a> {
     pub(super) aliases: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>>,
     /// How many documents mention each entity by any of its names; none where each name is an entity of its own.
     pub(super) mentioning: Vec<u32>,
-    /// What a model wrote and somebody said that belongs to no document.
+    /// A model's texts and entries by hand that belong to no document.
     pub(super) kept: Vec<KeptRecord>,
     pub(super) lexicon: Vec<LexiconPart>,
     /// How each entity is written.
@@ -58,13 +58,13 @@ pub(super) struct Source<'a> {
     pub(super) embedder: &'a str,
 }
 
-/// A name that stands for the entity of another.
+/// A name merged into another.
 pub(super) struct SameAs {
     /// The name and the entity.
     pub(super) ends: [EntityOrdinal; 2],
-    /// Why: where it does so in some documents, in the first.
+    /// The reason; if only in some documents, that in the first.
     pub(super) reason: Reason,
-    /// The documents in which it does; none where it does so everywhere.
+    /// The documents in which it does; none if it does everywhere.
     pub(super) documents: Vec<DocumentOrdinal>,
 }
 
@@ -232,7 +232,7 @@ pub(super) fn relationship_key(kind: Kind, from: &Key, to: &Key) -> Key {
     *EdgeId::of(&[kind.name().as_bytes(), from, to]).as_bytes()
 }
 
-/// Returns a vector of unit length; none where a text has nothing to embed, since an index takes no zeros.
+/// Returns a vector of unit length; none if a text has nothing to embed, since an index rejects zeros.
 pub(super) fn embedding(vectors: &Vectors<'_>, number: u32) -> Value {
     if vectors.is_empty() {
         return Value::Floats(Vec::new());

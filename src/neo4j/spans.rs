@@ -7,14 +7,14 @@ use crate::domain::Span;
 /// Bytes of a number.
 const NUMBER: usize = size_of::<u32>();
 
-/// Where a passage and its sentences stand, in bytes, and how many terms each has.
+/// Byte positions of a passage and its sentences, and the number of terms of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spans {
-    /// Where the passage stands in its document.
+    /// The position of the passage in its document.
     pub(super) own: Span,
     /// How many terms it has.
     pub(super) length: u32,
-    /// Where each sentence stands in the passage.
+    /// The position of each sentence in the passage.
     pub(super) sentences: Vec<Span>,
     /// How many terms each sentence has.
     pub(super) sentence_lengths: Vec<u32>,
@@ -29,7 +29,7 @@ impl Spans {
         Value::Bytes(numbers.flat_map(u32::to_le_bytes).collect())
     }
 
-    /// Reads the property; none where it is not what was written.
+    /// Parses the property; none if it is invalid.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (numbers, []) = bytes.as_chunks::<NUMBER>() else { return None };
         let numbers: Vec<u32> = numbers.iter().map(|it| u32::from_le_bytes(*it)).collect();

@@ -11,7 +11,7 @@ use crate::error::Result;
 /// The meaning of labels, types and properties; raised whenever it changes.
 pub(super) const GRAPH_FORMAT: i64 = 3;
 
-/// Whether what earlier versions retired is gone.
+/// Whether elements retired by earlier versions are gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It is: any tool sees the version and nothing else.
@@ -33,7 +33,7 @@ impl Phase {
     }
 }
 
-/// Where the index in the database stands.
+/// The state of the index in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct IndexState {
     /// The format that it was published in.
@@ -63,7 +63,7 @@ const BY_MODEL: [&str; 4] = ["entitiesByModel", "relationsByModel", "reports", "
 /// The property that says which publish made it.
 const PUBLISH: &str = "publishId";
 
-/// Values of a vector at most: what is to be read is sized by it.
+/// Maximum values of a vector, by which reads are sized.
 const DIMENSION_MAX: usize = 1 << 16;
 
 impl IndexState {
@@ -73,7 +73,7 @@ impl IndexState {
         rows.first().map(|row| Self::of(session, row)).transpose()
     }
 
-    /// Reads it where there has to be one, and refuses a format before this one too.
+    /// Reads it if there must be one, and also refuses earlier formats.
     pub(super) async fn read_current(session: &Session) -> Result<Self> {
         Self::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?.readable(session)
     }
@@ -91,7 +91,7 @@ impl IndexState {
             return Err(session.error(DatabaseError::Format { found, known }));
         }
         let count = |name: &str| integer(name).map(i64::cast_unsigned);
-        // What a program of this format did not count at first.
+        // Counts that early programs of this format lack.
         let later = |name: &str| properties.get::<i64>(name).map(i64::cast_unsigned).unwrap_or_default();
         let collection = match properties.get::<Option<String>>("collection").ok().flatten() {
             None => None,

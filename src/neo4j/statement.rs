@@ -12,10 +12,10 @@ macro_rules! cypher {
 }
 pub(super) use cypher;
 
-/// A statement with its parameters. Texts are in the program; what comes from outside is a parameter.
+/// A statement with its parameters. Statements are in the program; all external values are parameters.
 #[derive(Clone)]
 pub(super) struct Statement {
-    /// What it is for, as an error says it.
+    /// Its purpose, for errors.
     pub(super) action: &'static str,
     text: Cow<'static, str>,
     parameters: BoltMap,
@@ -26,7 +26,7 @@ impl Statement {
         Self { action, text: Cow::Borrowed(text), parameters: BoltMap::new() }
     }
 
-    /// Puts a number where the text says `place`: Cypher takes no parameter there.
+    /// Replaces `place` in the text by a number: Cypher allows no parameter there.
     pub(super) fn with_literal(mut self, place: &str, value: usize) -> Self {
         self.text = Cow::Owned(self.text.replace(place, &value.to_string()));
         self
@@ -43,7 +43,7 @@ impl Statement {
         self.with("rows", BoltType::List(BoltList { value: rows }))
     }
 
-    /// Returns what the driver takes.
+    /// Returns the driver's form.
     pub(super) fn query(&self) -> Query {
         Query::new(self.text.clone().into_owned()).with_params(self.parameters.clone())
     }

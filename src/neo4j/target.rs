@@ -18,7 +18,7 @@ pub struct Target {
     pub password: Secret,
 }
 
-/// Schemes, and what the driver is told. One server is talked to directly: routing is for clusters.
+/// Schemes, and those for the driver. A single server needs no routing, which is for clusters.
 const SCHEMES: [(&str, &str); 6] = [
     ("bolt", "bolt"),
     ("bolt+s", "bolt+s"),
@@ -40,7 +40,7 @@ impl Target {
     /// [`DatabaseError::Address`] for an invalid address of a server, or one with a user or password in it.
     pub fn parse(uri: &str) -> Result<Self> {
         let (scheme, rest) = uri.split_once("://").unwrap_or(("bolt", uri));
-        // A password may have the sign too: what stands after the last is the place.
+        // A password may contain the sign too: the text after the last one is the address.
         let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
         let refused = |reason: &str| {
             let source = DatabaseError::Address { reason: reason.to_owned() };

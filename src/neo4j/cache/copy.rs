@@ -25,14 +25,14 @@ use crate::graph::resolution::Resolution;
 use crate::store::Networks;
 use crate::workspace::sections::Sections;
 
-/// What names the file: a digest of where the database is.
+/// The name of the file: a digest of the database's address.
 const NAME_DIGITS: usize = 16;
 const EXTENSION: &str = "structure";
 const LEVELS_EXTENSION: &str = "levels";
 /// Bytes of a passage's key and first version.
 const PASSAGE_BYTES: usize = size_of::<Key>() + size_of::<i64>();
 
-/// What a copy is of.
+/// The subject of a copy.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Origin {
     format: i64,
@@ -53,7 +53,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Returns the place for a database in `folder`, which is made where it is missing.
+    /// Returns the place for a database in `folder`, which is created if missing.
     pub(super) fn of(target: &Target, folder: &Path) -> Result<Self> {
         files::make_folder(folder)?;
         let place = format!("{}\n{}", target.shown(), target.database.as_deref().unwrap_or_default());
@@ -61,7 +61,7 @@ impl Copies {
         Ok(Self { path: folder.join(name).with_extension(EXTENSION) })
     }
 
-    /// Returns the structure and lexicon of the version that `state` is of; none where there is no whole copy of it.
+    /// Returns the structure and lexicon of the version of `state`; none without a complete copy.
     pub(super) fn read(&self, state: &IndexState) -> Option<(Structure, Lexicon)> {
         let sections = Sections::read(&self.path).ok()?;
         let origin: Origin = serde_json::from_slice(section(&sections, "copy.origin")?).ok()?;
@@ -80,7 +80,7 @@ impl Copies {
         in_place(&self.path, |path| self::write_file(path, state, structure, lexicon))
     }
 
-    /// Returns the levels over the structure of the version that `state` is of; none where there is no whole copy.
+    /// Returns the levels over the structure of the version of `state`; none without a complete copy.
     pub(super) fn read_levels(&self, state: &IndexState, structure: &Structure) -> Option<Levels> {
         let path = self.path.with_extension(LEVELS_EXTENSION);
         let sections = Sections::read(&path).ok()?;
@@ -101,7 +101,7 @@ impl Copies {
     }
 }
 
-/// Lets a file be written elsewhere, and puts it into its place: several programs may keep copies in one folder.
+/// Writes a file under another name, then moves it into place: several programs may keep copies in one folder.
 fn in_place(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let kind = path.extension().unwrap_or_default().to_string_lossy();
     let own = path.with_extension(format!("{kind}.{}.new", std::process::id()));
@@ -109,7 +109,7 @@ fn in_place(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> 
     files::rename_own(&own, path)
 }
 
-/// Arrays of each part of levels have names of their own, and are told apart by what these begin with.
+/// Arrays of each part of levels are distinguished by the prefix of their names.
 const LEVEL_PARTS: [&str; 3] = ["h.", "r.", "d."];
 
 fn write_levels(path: &Path, state: &IndexState, levels: &Levels) -> Result<()> {

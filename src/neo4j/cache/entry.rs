@@ -14,9 +14,9 @@ use crate::error::Result;
 use crate::store::{Follow, Wanted};
 use crate::text::KeywordQuery;
 
-/// Passages that each index is asked for.
+/// Passages requested from each index.
 const ENTRY_PASSAGES: usize = 150;
-/// In-coming questions that their index is asked for.
+/// In-coming questions requested from their index.
 const ENTRY_QUESTIONS: usize = 200;
 /// Constant of reciprocal rank fusion (Cormack and others, 2009).
 const FUSION: f32 = 60.0;
@@ -24,7 +24,7 @@ const FUSION: f32 = 60.0;
 const FOLLOWED: usize = 24;
 /// Rounds in which it is followed: those of `hop`, and all but the last of `trail`, which seldom goes further.
 const ROUNDS: usize = 2;
-/// Passages in an excerpt at most, beside those that a filter leaves.
+/// Maximum passages in an excerpt, besides those that a filter leaves.
 const EXCERPT_MAX: usize = 600;
 /// Passages up to which all that a filter leaves are in the excerpt.
 const FILTERED_MAX: usize = 1_000;
@@ -32,19 +32,19 @@ const FILTERED_MAX: usize = 1_000;
 /// The indexes that are asked.
 pub(super) const INDEXES: [&str; 4] =
     ["cairn_passage_text", "cairn_passage_embedding", "cairn_incoming_embedding", "cairn_leads_to_text"];
-/// How many times as much is asked for at most, where others have put their own under labels of ours.
+/// Maximum factor of a request if other nodes have our labels.
 const OTHERS_FACTOR_MAX: i64 = 64;
-/// How many times as much is asked for in the next attempt.
+/// Factor by which the next request grows.
 const OTHERS_FACTOR: i64 = 4;
-/// How many times as much they are asked for at most, where a filter leaves few passages.
+/// Maximum factor of a request if a filter leaves few passages.
 const FILTER_FACTOR_MAX: usize = 40;
 
-/// What the indexes found.
+/// The results of the indexes.
 #[derive(Default)]
 pub(in crate::neo4j) struct Entry {
     by_text: Vec<Key>,
     by_vector: Vec<Key>,
-    /// Where question edges lead, and where they come from.
+    /// Targets and sources of question edges.
     by_edge: Vec<[Key; 2]>,
     /// In-coming questions: passage, question, vector where questions are compared.
     pub(in crate::neo4j) questions: Vec<(Key, Key, Vec<f32>)>,
@@ -65,7 +65,7 @@ impl Admitted {
 }
 
 impl Entry {
-    /// Asks the indexes for what is in `version`.
+    /// Queries the indexes for elements in `version`.
     pub(in crate::neo4j) async fn ask(
         session: &Session,
         version: i64,
@@ -89,8 +89,8 @@ impl Entry {
         found.chain(questions).copied().collect()
     }
 
-    /// Returns the passages that were found and are `named`, best first, by reciprocal rank fusion; `place` tells what
-    /// a passage is known by, and that it is in the running.
+    /// Returns the passages that were found and are `named`, best first, by reciprocal rank fusion; `place` returns the
+    /// key of a passage if it is a candidate.
     pub(in crate::neo4j) fn fused<T: Clone + Ord + Hash>(
         &self,
         place: impl Fn(&Key) -> Option<T>,
@@ -116,11 +116,11 @@ impl Entry {
     }
 }
 
-/// What is found by following: a passage, the score of the best passage that leads to it, and how many keywords of the
-/// question it has.
+/// A passage reached by an edge, the score of the best passage that leads to it, and how many keywords of the question
+/// it has.
 pub(in crate::neo4j) type Neighbor<T> = (T, f32, u32);
 
-/// A question on its way through a graph: what it has reached, and from where it continues.
+/// A question walking through a graph: the passages reached, and those from which it continues.
 pub(in crate::neo4j) struct Following<T> {
     reached: FxHashSet<T>,
     from: Vec<(T, f32)>,
@@ -142,7 +142,7 @@ impl<T: Clone + Ord + Hash> Following<T> {
         (!from.is_empty()).then_some(from)
     }
 
-    /// Adds the best of what was found from there.
+    /// Adds the best passages reached from there.
     pub(in crate::neo4j) fn add(&mut self, neighbors: impl IntoIterator<Item = Neighbor<T>>) {
         let mut found: FxHashMap<T, f32> = FxHashMap::default();
         for (to, score, keywords) in neighbors {
@@ -226,8 +226,8 @@ async fn questions(
     found(session, &statement, limit, read).await
 }
 
-/// Asks an index for `limit` of what it finds. Elements of others' are among that where they have a label or type of
-/// ours; where they leave too little room, more is asked for.
+/// Requests `limit` results from an index. They may include other elements with our labels or types; if these leave too
+/// little room, more are requested.
 async fn found<T>(
     session: &Session,
     statement: &Statement,
@@ -238,7 +238,7 @@ async fn found<T>(
     loop {
         let rows = session.rows(&statement.clone().with("limit", asked)).await?;
         let mut own: Vec<T> = rows.iter().filter_map(&read).collect();
-        // While a version is published, up to half of what is there is of another.
+        // While a version is published, up to half of the elements belong to another.
         let [found, left] = [rows.len(), own.len()].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
         let is_crowded = found >= asked && left < limit / 2;
         if !is_crowded || asked >= limit.saturating_mul(OTHERS_FACTOR_MAX) {
@@ -249,12 +249,12 @@ async fn found<T>(
     }
 }
 
-/// Returns whether there is nothing to compare: an index takes no zeros.
+/// Returns whether there is nothing to compare: an index rejects zeros.
 fn is_nothing(vector: &[f32]) -> bool {
     vector.iter().all(|value| *value == 0.0)
 }
 
-/// Returns how many an index is asked for, so that about `count` are left by the filter.
+/// Returns how many to request from an index, so that about `count` pass the filter.
 fn limit(count: usize, admitted: Option<Admitted>) -> i64 {
     let factor = admitted.map_or(1, |it| it.of.div_ceil(it.passages.max(1)).min(FILTER_FACTOR_MAX));
     i64::try_from(count.saturating_mul(factor)).unwrap_or(i64::MAX)

@@ -20,14 +20,14 @@ use crate::store::{DocumentText, GraphReader, Networks, PassageText, TextField, 
 /// See [`super`].
 pub(super) struct Excerpt {
     cache: Arc<GraphCache>,
-    /// What the question compares, by ascending number.
+    /// The elements that the question compares, by ascending number.
     fetched: Fetchings,
     passages: SomeVectors,
     sentences: SomeVectors,
     incoming: SomeVectors,
     /// How many passages match what all texts were scanned for.
     matching: Option<usize>,
-    /// Texts that were asked for later, to be shown.
+    /// Texts requested later, to be shown.
     later: RwLock<FxHashMap<PassageOrdinal, Arc<Fetched>>>,
 }
 

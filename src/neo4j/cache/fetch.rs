@@ -126,7 +126,7 @@ async fn taken_apart(raw: Vec<Raw>) -> Result<Option<Vec<(PassageOrdinal, Fetche
 pub(super) async fn beside<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     rayon::spawn(move || {
-        // Nobody waits for it any more where the question was given up.
+        // Nothing waits for it any more if the question was given up.
         let _given_up = sender.send(compute());
     });
     receiver.await.map_err(|error| Error::Internal(error.to_string()))
@@ -181,7 +181,7 @@ impl Fetched {
     }
 }
 
-/// What was fetched last: two generations, of which the older goes when the younger is full.
+/// Recently fetched data in two generations; the older is dropped when the younger is full.
 #[derive(Default)]
 struct Kept {
     young: FxHashMap<Key, Arc<Fetched>>,

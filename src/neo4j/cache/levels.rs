@@ -40,7 +40,7 @@ use crate::workspace::{
 pub(super) struct Levels {
     pub(super) hierarchy: PackedHierarchy,
     pub(super) resolution: PackedResolution,
-    /// None where no model wrote a report.
+    /// None if no model wrote a report.
     pub(super) descriptions: Option<PackedDescriptions>,
     pub(super) networks: Networks,
 }
@@ -84,7 +84,7 @@ async fn read_parts(session: &Session, reading: &Reading<'_>, parts: &[Part], ro
     Ok(())
 }
 
-/// What reads the elements of a kind, and adds what a row is; none where it has not all that it should.
+/// Reads the elements of a kind and adds a row; none if the row is incomplete.
 type Part = (&'static str, fn(&mut LevelRows, &Row) -> Option<()>);
 
 /// Parts that are relations: they are most of it.
@@ -117,7 +117,7 @@ struct Same {
 fn read_same(row: &Row) -> Option<Same> {
     let texts = |name: &str| Some(row.get::<Option<Vec<String>>>(name).ok()?.unwrap_or_default());
     let (sources, documents) = (texts("sources")?, texts("documents")?);
-    // Where they are many, all of them stand there by id; sources are for people.
+    // If there are many, all are listed by id; sources are for people.
     let documents = if documents.is_empty() {
         sources.iter().map(|source| DocumentId::of(&[source.as_bytes()])).collect()
     } else {
@@ -131,7 +131,7 @@ fn read_same(row: &Row) -> Option<Same> {
     })
 }
 
-/// What was read, not yet in order.
+/// The rows read, not yet sorted.
 #[derive(Default)]
 struct LevelRows {
     relations: Vec<Relation>,
@@ -145,7 +145,7 @@ struct LevelRows {
 }
 
 impl LevelRows {
-    /// Lays everything out, and makes sure of it: somebody may have changed the graph by hand.
+    /// Lays everything out, and checks it: the graph may have been changed by hand.
     fn into_levels(self, session: &Session, structure: &Structure, state: &IndexState) -> Result<Levels> {
         let levels =
             self.assemble(structure).ok_or_else(|| session.damaged("its hierarchy refers to a missing element"))?;
@@ -228,7 +228,7 @@ impl LevelRows {
 }
 
 impl Levels {
-    /// Checks that every array keeps its rules, beside a structure.
+    /// Checks that every array obeys its rules, for a structure.
     ///
     /// # Errors
     ///
@@ -249,7 +249,7 @@ fn places(keys: impl Iterator<Item = Key>) -> FxHashMap<Key, usize> {
     keys.zip(0..).collect()
 }
 
-/// What a structure knows by id.
+/// The elements of a structure by id.
 struct Known<'a> {
     structure: &'a Structure,
     graph: PassageGraph<'a>,
@@ -288,7 +288,7 @@ impl<'a> Known<'a> {
         Some(RelationElement { ends: [self.entity(from)?, self.entity(to)?], weight, sentence })
     }
 
-    /// Returns that a name stands for an entity: once, or once in each document.
+    /// Returns the merges of a name into an entity: one, or one for each document.
     fn merges(&self, same: &Same) -> Vec<Option<Merge>> {
         let merge = |document| {
             let (name, entity) = (self.entity(same.name)?, self.entity(same.entity)?);

@@ -25,7 +25,7 @@ use crate::store::DocumentText;
 pub(in crate::neo4j) struct Structure {
     pub(in crate::neo4j) graph: PackedGraph,
     pub(in crate::neo4j) documents: Vec<DocumentText>,
-    /// Key and first version of each passage: what the database finds it by.
+    /// Key and first version of each passage, by which the database finds it.
     pub(in crate::neo4j) passages: Vec<(Key, i64)>,
     /// The number of each passage.
     pub(in crate::neo4j) numbers: FxHashMap<Key, PassageOrdinal>,
@@ -35,12 +35,12 @@ pub(in crate::neo4j) struct Structure {
     pub(in crate::neo4j) outgoing_passages: Vec<PassageOrdinal>,
 }
 
-/// What all of a version says of single words.
+/// Statistics of single words over the whole version.
 #[derive(Debug, Default)]
 pub(in crate::neo4j) struct Lexicon {
     /// Passages and sentences that have each term.
     pub(in crate::neo4j) terms: FxHashMap<String, (u32, u32)>,
-    /// Keywords of questions that are no names.
+    /// Keywords of questions that are not names.
     pub(in crate::neo4j) keywords: FxHashSet<String>,
 }
 
@@ -55,8 +55,8 @@ pub(in crate::neo4j) struct Texts {
 /// Reads the structure of the version that `reading` reads, which holds as much as `counts` says.
 pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Counts) -> Result<Structure> {
     let rows = Mutex::new(Rows::with_room(counts));
-    // Names and mentions come after the entities that they refer to. What does not refer to another comes beside it:
-    // one is split while the other is fetched. On several threads it took longer: the server has no less to do.
+    // Names and mentions come after the entities that they refer to. Independent kinds are read concurrently: one is
+    // parsed while the other is fetched. On several threads it took longer, because the server's work is the same.
     let (named, rest) = LOADED.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
     tokio::try_join!(
@@ -91,14 +91,13 @@ fn counted(session: &Session, structure: Structure, counts: Counts) -> Result<St
     Ok(structure)
 }
 
-/// Elements of a kind that room is made for before they come; somebody may have changed the counts by hand.
+/// Maximum elements of a kind for which room is reserved in advance; the counts may have been changed by hand.
 const ROOM_MAX: u64 = 1 << 24;
 
 /// Parts that are of entities.
 const NAMED_PARTS: usize = 3;
 
-/// A part of a structure: what reads the elements of a kind, and adds what a row is; none where it has not all that it
-/// should.
+/// A part of a structure: reads the elements of a kind and adds a row; none if the row is incomplete.
 type LoadedPart = (&'static str, fn(&mut Rows, &Row) -> Option<()>);
 
 /// The parts of a structure: entities, names and mentions in this order, and the others.
@@ -158,7 +157,7 @@ pub(in crate::neo4j) struct Rows {
     pub(super) incoming: Vec<QuestionRow>,
     pub(super) outgoing: Vec<QuestionRow>,
     pub(super) mentions: Vec<(Key, MentionElement)>,
-    /// Passages with an entity whose name each bears, and how.
+    /// Passages with an entity whose name each has, and how.
     pub(super) names: Vec<(Key, (u32, u32))>,
     /// From, to, in-coming and out-coming question, SIM.
     pub(super) edges: Vec<([Key; 4], f32)>,
@@ -177,7 +176,7 @@ pub(in crate::neo4j) fn ordinal(row: &Row) -> Option<u32> {
     number(row, "position")?.checked_sub(1)
 }
 
-/// Returns where the passage of a row and its sentences stand.
+/// Returns the positions of the passage of a row and its sentences.
 pub(super) fn spans(row: &Row) -> Option<Spans> {
     Spans::read(&bytes(row.get::<BoltType>("spans").ok().as_ref())?)
 }
@@ -217,8 +216,7 @@ fn questions(row: &Row, elements: &mut Elements, found: &mut Vec<QuestionRow>) -
     Some(())
 }
 
-/// An edge of a list: where it leads, SIM, and the questions that it joins: the one that is answered there, and the one
-/// that is asked.
+/// An edge of a list: its target, SIM, and its questions: the one answered there, and the one asked.
 type EdgeItem<'a> = (&'a str, f64, QuestionItem<'a>, QuestionItem<'a>);
 
 /// An entity of a list: key, and the sentences that mention it with the words around it in each.
@@ -262,12 +260,12 @@ impl Rows {
         Some(())
     }
 
-    /// Adds what is known of an entity, and returns its number.
+    /// Adds the data of an entity, and returns its number.
     fn add_known(&mut self, row: &Row) -> Option<u32> {
         let number = self.elements.entities.number(row.get("folded").ok()?);
         let is_new = number as usize == self.elements.entity_flags.len();
         if !is_new {
-            // Two of one name would shift what is known of the others.
+            // Two of one name would shift the data of the others.
             return self.elements.totals.is_some().then_some(number);
         }
         self.elements.entity_flags.push(self::number(row, "flags")?);
@@ -286,7 +284,7 @@ impl Rows {
         Some(())
     }
 
-    /// Adds an entity of a part, and where it is mentioned and what it names there.
+    /// Adds an entity of a part, with its mentions and named passages there.
     pub(in crate::neo4j) fn add_part_entity(&mut self, row: &Row) -> Option<()> {
         let entity = self.add_known(row)?;
         for (passage, mentions, kind) in list::<PlaceItem<'_>>(row, "places")? {
@@ -307,7 +305,7 @@ impl Rows {
         questions(row, &mut self.elements, &mut self.outgoing)
     }
 
-    /// Adds a passage of a part with its document; its keywords are not known from what belongs to it.
+    /// Adds a passage of a part with its document; its keywords cannot be derived from its other elements.
     pub(in crate::neo4j) fn add_part_passage(&mut self, row: &Row) -> Option<()> {
         self.add_passage(row)?;
         self.documents.push(read_document(row, "document")?);
@@ -378,8 +376,7 @@ impl Rows {
         Some(())
     }
 
-    /// Lays everything out, and makes sure of it: somebody may have changed the graph by hand, and whoever walks it
-    /// indexes without looking.
+    /// Lays everything out, and checks it: the graph may have been changed by hand, and a walk indexes without checks.
     pub(in crate::neo4j) fn into_structure(self, session: &Session) -> Result<Structure> {
         let structure = self.assemble().ok_or_else(|| session.damaged("a relationship refers to a missing element"))?;
         let kept = structure.graph.view().check(structure.outgoing.ends.len());
@@ -392,7 +389,7 @@ impl Rows {
         self.order_documents()?;
         let numbers = numbered(self.passages.iter().map(|it| it.id));
         if self.elements.totals.is_some() {
-            // Edges and questions that lead out of a part are no matter of it, nor are passages that nobody asked for.
+            // Edges and questions that lead out of a part do not belong to it, nor do passages that were not requested.
             self.edges.retain(|([_, to, ..], _)| numbers.contains_key(to));
             self.incoming.retain(|it| numbers.contains_key(&it.passage));
             self.names.retain(|(passage, _)| numbers.contains_key(passage));
@@ -457,7 +454,7 @@ fn numbered<K: Ordinal>(keys: impl ExactSizeIterator<Item = Key>) -> FxHashMap<K
     keys.zip(ordinals).collect()
 }
 
-/// What stands for the documents outside a part.
+/// The placeholder for the documents outside a part.
 fn beyond() -> DocumentText {
     DocumentText {
         document: DocumentId::from_bytes(Key::default()),
@@ -479,7 +476,7 @@ fn order_questions<K: Ordinal>(
         question.element.passage = *passages.get(&question.passage)?;
     }
     questions.sort_unstable_by_key(|it| (it.element.passage, it.place));
-    // Of a part, one may have been asked for twice.
+    // In a part, one may have been requested twice.
     questions.dedup_by_key(|it| it.id);
     let texts: Vec<&str> = questions.iter().map(|it| it.text.as_str()).collect();
     let (ends, bytes) = back_to_back(&texts);

@@ -83,7 +83,7 @@ pub(super) fn push_aspects(row: &Row, lines: &mut CanonicalLines) -> Option<Resu
     Some(lines.push("summary_description", &read_aspects(row)?))
 }
 
-/// Returns what a model says that the summary entity of a row stands for.
+/// Returns a model's summaries of the summary entity of a row.
 pub(in crate::neo4j) fn read_aspects(row: &Row) -> Option<SummaryDescription> {
     let properties = properties(row)?;
     let texts: Vec<String> = listed(&properties, "cairnAspects")?;
@@ -105,7 +105,7 @@ pub(super) fn push_membership(row: &Row, lines: &mut CanonicalLines) -> Option<R
     Some(lines.push("membership", &read_membership(row)?))
 }
 
-/// Returns what is summarized in a row: an entity or a summary entity, whose id says of itself the same.
+/// Returns the member in a row: an entity or a summary entity, told apart by its id.
 pub(in crate::neo4j) fn read_membership(row: &Row) -> Option<Membership<EntityId>> {
     let member = column(row, "member", EntityId::from_bytes)?;
     let summary = column(row, "summary", SummaryId::from_bytes)?;
@@ -116,7 +116,7 @@ pub(super) fn push_report(row: &Row, lines: &mut CanonicalLines) -> Option<Resul
     Some(lines.push("report", &read_report(row)?))
 }
 
-/// Returns what a model says of the community of a row.
+/// Returns a model's report about the community of a row.
 pub(in crate::neo4j) fn read_report(row: &Row) -> Option<CommunityReport> {
     let properties = properties(row)?;
     let texts: Vec<String> = listed(&properties, "findings")?;
@@ -134,8 +134,8 @@ pub(in crate::neo4j) fn read_report(row: &Row) -> Option<CommunityReport> {
     })
 }
 
-/// Returns what rules call a community or a summary entity, and the sentences that they chose; these stand elsewhere if
-/// a model wrote about it.
+/// Returns the rules' title of a community or a summary entity, and the sentences that they chose; these are in other
+/// properties if a model wrote about it.
 fn by_rule(properties: &BoltMap) -> Option<(String, Vec<SentencePlace>)> {
     match text(properties, "cairnTitle") {
         Some(title) => Some((title, rule_findings(properties)?)),
@@ -171,7 +171,7 @@ fn weight(row: &Row) -> Option<f32> {
     Some(row.get::<f64>("weight").ok()? as f32)
 }
 
-/// Returns a list of a property, empty where there is none: an empty one is not written.
+/// Returns a list property, empty if absent: empty ones are not written.
 fn listed<'a, T: Deserialize<'a>>(properties: &'a BoltMap, name: &str) -> Option<Vec<T>> {
     if properties.value.contains_key(name) { properties.get(name).ok() } else { Some(Vec::new()) }
 }

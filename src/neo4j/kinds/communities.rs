@@ -9,7 +9,8 @@ use crate::error::Result;
 use crate::graph::descriptions::{Descriptions, Report};
 use crate::graph::ordinal::{CommunityOrdinal, Ordinal as _, RelationOrdinal};
 
-/// Bytes of the sentence that describes a relation: what is longer is a list or no text, and stands in its passage.
+/// Maximum bytes of the sentence that describes a relation: longer ones are lists or not text, and remain in their
+/// passage.
 const DESCRIPTION_BYTES_MAX: usize = 2_000;
 /// Members that a community names in the order of how central they are.
 const CENTRAL_MAX: usize = 24;
@@ -52,7 +53,7 @@ fn community(source: &Source<'_>, number: u32) -> Result<Element> {
     Ok(Element { key: source.hierarchy.communities[number as usize], ends: None, properties })
 }
 
-/// Puts what a model says of a community in the place of what rules do.
+/// Replaces the rules' texts about a community by a model's.
 fn put_report(
     source: &Source<'_>,
     descriptions: &Descriptions<'_>,

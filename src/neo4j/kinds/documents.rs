@@ -45,7 +45,7 @@ fn document(source: &Source<'_>, number: u32) -> Result<Element> {
     Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
 }
 
-/// Returns what a document is called where only one line is shown: its title, or the last part of its path.
+/// Returns the short name of a document: its title, or the last part of its path.
 pub(super) fn name<'a>(title: Option<&'a str>, source_id: &'a str) -> &'a str {
     let last = || source_id.rsplit('/').find(|part| !part.is_empty()).unwrap_or(source_id);
     title.filter(|title| !title.is_empty()).unwrap_or_else(last)
@@ -77,7 +77,7 @@ pub(super) const UNIT: Declaration = Declaration {
     element: unit,
 };
 
-/// Returns what a workspace needs to continue from, and a reader does not: the text, the marker, the vectors.
+/// Returns the data that a workspace needs and a reader does not: the text, the marker, the vectors.
 fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
     let number = DocumentOrdinal(number);
     let document = source.snapshot.document(number)?;

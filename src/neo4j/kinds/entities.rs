@@ -97,7 +97,7 @@ pub(super) const NAMES: Declaration = Declaration {
     element: |source, number| Ok(name(source, number)),
 };
 
-/// Returns where a name leads: to the passage that speaks for it in a document that bears it.
+/// Returns the target of a name: the passage that represents it in a document with that name.
 fn name(source: &Source<'_>, number: u32) -> Element {
     let (passage, entity, kind) = source.names[number as usize];
     let (entity, passage) = (source.entity_key(entity), source.passage_key(passage));
@@ -114,10 +114,10 @@ pub(super) const SAME_AS: Declaration = Declaration {
     element: |source, number| same_as(source, &source.same[number as usize]),
 };
 
-/// Documents that are named where a name stands for an entity in some documents.
+/// Maximum documents listed if a name stands for an entity in some documents.
 const SOURCES_MAX: usize = 24;
 
-/// Returns that a name stands for the entity of another, everywhere or in documents.
+/// Returns the merge of a name into the entity of another, everywhere or in documents.
 fn same_as(source: &Source<'_>, same: &SameAs) -> Result<Element> {
     let [name, entity] = same.ends.map(|it| source.entity_key(it));
     let mut element = relationship(Kind::SameAs, name, entity);
@@ -135,7 +135,7 @@ fn same_as(source: &Source<'_>, same: &SameAs) -> Result<Element> {
     Ok(element)
 }
 
-/// How a document bears a name, by the number that a graph has for it.
+/// How a document has a name, by its number in a graph.
 const BORNE: [&str; 6] = ["title", "bare title", "before comma", "lead", "main", "first"];
 
 /// Returns the word for how a name is borne.

@@ -8,7 +8,7 @@ use crate::domain::{DocumentId, EdgeId, NamePair, RemovedDocument};
 use crate::error::Result;
 use crate::workspace::{NAME_PAIRS_MAX, ProposedTypes, Records, StoredReport};
 
-/// What is kept, by the name that its node has.
+/// The kept records, by the name of their node.
 const REPORT: &str = "report";
 const TYPES: &str = "entity types";
 const PAIR: &str = "pair of names";
@@ -67,7 +67,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Adds what a node holds; none where that is nothing that Cairn keeps.
+    /// Adds the contents of a node; none if Cairn keeps no such records.
     pub(in crate::neo4j) fn add(&mut self, name: &str, json: &str) -> Option<()> {
         match name {
             REPORT => {

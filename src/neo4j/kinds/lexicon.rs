@@ -8,7 +8,7 @@ use crate::graph::packed::text_at;
 use crate::store::GraphReader as _;
 use crate::workspace::Snapshot;
 
-/// What the keys of the lexicon's parts are made of.
+/// The input of the keys of the lexicon's parts.
 const KEY: &[u8] = b"lexicon";
 /// Terms in a part of the lexicon, about.
 const PART_TERMS: usize = 1_024;
@@ -23,12 +23,12 @@ pub(super) const LEXICON: Declaration = Declaration {
     element: |source, number| Ok(element(&source.lexicon[number as usize], number)),
 };
 
-/// A part of what the whole collection says of single words.
+/// A part of the statistics of single words over the whole collection.
 #[derive(Default)]
 pub(in crate::neo4j) struct LexiconPart {
     /// Terms with how many passages and sentences have each.
     terms: Vec<(String, u32, u32)>,
-    /// Keywords of questions that are no names.
+    /// Keywords of questions that are not names.
     keywords: Vec<String>,
 }
 

@@ -3,7 +3,7 @@
 //! A declaration generates the statements that write, compare, retire, delete and check its elements, their rows, and
 //! the files of a bulk import. A kind without a declaration here is not published.
 
-/// Names properties, each with what it holds.
+/// Declares properties, each with its type.
 macro_rules! properties {
     ($($name:ident: $holds:ident),* $(,)?) => { &[$((stringify!($name), Type::$holds)),*] };
 }
@@ -33,7 +33,7 @@ use super::element::{EMBEDDING, Element, Type, VECTORS};
 use super::source::Source;
 use crate::error::Result;
 
-/// What there is to know of a kind.
+/// The declaration of a kind.
 struct Declaration {
     /// The labels of its nodes, or the type of its relationships. The last one is its own, and names it.
     labels: &'static [&'static str],
@@ -136,7 +136,7 @@ impl Kind {
         }
     }
 
-    /// Returns the names of the properties that its elements can have, and what they hold.
+    /// Returns the names and types of the properties that its elements can have.
     pub(super) const fn properties(self) -> &'static [(&'static str, Type)] {
         self.declaration().properties
     }

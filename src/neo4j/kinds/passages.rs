@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::store::GraphReader as _;
 
-/// What stands between the headings of a section.
+/// The separator of the headings of a section.
 const BELOW: &str = " › ";
 
 pub(super) const PASSAGE: Declaration = Declaration {
@@ -56,8 +56,8 @@ fn passage(source: &Source<'_>, number: u32) -> Result<Element> {
     Ok(Element { key: *passage.passage.as_bytes(), ends: None, properties })
 }
 
-/// Returns what a passage is called where only one line is shown: what its document is called, and where it stands in
-/// a document of several. A section does not repeat the title that it is below.
+/// Returns the short name of a passage: that of its document, and its position in a document of several. A section does
+/// not repeat the title above it.
 fn name(document: &str, section: Option<&str>, position: u32, of: usize) -> String {
     let below = |section| str::strip_prefix(section, document).and_then(|it| it.strip_prefix(BELOW)).unwrap_or(section);
     match section.map(below).filter(|it| *it != document) {

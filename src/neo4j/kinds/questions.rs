@@ -80,7 +80,7 @@ pub(super) const ASKS: Declaration = Declaration {
 /// SIM of the questions of an edge at least for the one to be taken for an answer to the other.
 pub(in crate::neo4j) const SIMILARITY_LEAST: f32 = 0.5;
 
-/// What an edge has, strong or weak.
+/// The properties of an edge, strong or weak.
 const EDGE: &[(&str, Type)] = properties! {
     question: Text, similarity: Float, keywords: Texts, cairnIncoming: Text, cairnOutgoing: Text,
 };
@@ -93,7 +93,7 @@ pub(super) const LEADS_TO: Declaration = Declaration {
     element: |source, number| Ok(edge(source, Kind::LeadsTo, source.strong_edges[number as usize])),
 };
 
-/// Questions so little alike that the one hardly asks what the other answers.
+/// The similarity below which one question hardly asks what the other answers.
 pub(super) const MAY_LEAD_TO: Declaration = Declaration {
     labels: &["MAY_LEAD_TO"],
     ends: Some((Kind::Passage, Kind::Passage)),

@@ -68,7 +68,7 @@ pub(in crate::neo4j) static UNKEYED_RELATIONSHIPS: LazyLock<String> =
 /// Deletes a part of all nodes.
 pub(in crate::neo4j) static DELETE_NODES: LazyLock<String> = LazyLock::new(|| of_all(cypher!("retire/nodes")));
 
-/// Counts what is ours.
+/// Counts our elements.
 pub(in crate::neo4j) static OF_OURS: LazyLock<String> = LazyLock::new(|| of_all(cypher!("read/of-ours")));
 
 /// Counts nodes of any kind that are of another version.

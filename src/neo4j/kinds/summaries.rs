@@ -49,7 +49,7 @@ fn summary(source: &Source<'_>, number: u32) -> Result<Element> {
     Ok(Element { key: source.hierarchy.summaries[number as usize], ends: None, properties })
 }
 
-/// Puts what a model says that a summary entity stands for in the place of what rules do.
+/// Replaces the rules' texts about a summary entity by a model's summaries.
 fn put_aspects(source: &Source<'_>, aspects: &[SummaryAspect<'_>], properties: &mut Properties) -> Result<()> {
     let joined = |of: fn(&SummaryAspect<'_>) -> String, by: &str| aspects.iter().map(of).collect::<Vec<_>>().join(by);
     properties.put_text("name", joined(|it| it.name.to_owned(), "; "));

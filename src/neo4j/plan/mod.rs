@@ -46,7 +46,7 @@ impl Held {
     }
 }
 
-/// One kind: all that is due, by number, and all that is there.
+/// One kind: all elements due, by number, and all existing ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Side {
     pub(super) due: Vec<Due>,
@@ -70,19 +70,19 @@ pub(super) struct Steps {
     pub(super) drop: Vec<Place>,
     /// To be deleted after the switch: what earlier versions retired.
     pub(super) delete: Vec<Place>,
-    /// From which version on each element that is due is there, by key.
+    /// The first version of each element that is due, by key.
     pub(super) since: FxHashMap<Key, i64>,
 }
 
 impl Steps {
     /// Returns how many elements are written, marked or deleted.
     pub(super) fn count(&self) -> usize {
-        // What is retired is marked, and deleted later.
+        // Retired elements are marked, and deleted later.
         let places = [&self.retire, &self.retire, &self.revive, &self.drop, &self.delete];
         self.add.len() + self.change.len() + places.iter().map(|it| it.len()).sum::<usize>()
     }
 
-    /// Returns what no reader sees after the switch.
+    /// Returns the elements that no reader sees after the switch.
     pub(super) fn gone(&self) -> Vec<Place> {
         self.retire.iter().chain(&self.marked).chain(&self.delete).copied().collect()
     }
@@ -122,7 +122,7 @@ impl Plan {
         count <= SMALL_MAX && written.map(bytes).sum::<usize>() <= SMALL_BYTES_MAX
     }
 
-    /// Returns from which version on an element of version `own`, and its ends, are there.
+    /// Returns the first version of an element of version `own`, and of its ends.
     pub(super) fn since(&self, kind: Kind, element: &Element, own: i64) -> Since {
         let end = |kind: Kind, key: &Key| self.of(kind).and_then(|steps| steps.since.get(key)).copied();
         let ends = kind.ends().zip(element.ends.as_ref());
@@ -145,7 +145,7 @@ pub(super) enum Change {
     Replace,
 }
 
-/// Returns how to change what is there in the current version with other contents than are due.
+/// Returns how to change elements of the current version whose contents differ from those due.
 pub(super) fn change(sides: &FxHashMap<Kind, Side>, version: i64) -> Change {
     let (mut count, mut bytes) = (0, 0);
     for side in sides.values() {
@@ -160,7 +160,7 @@ pub(super) fn change(sides: &FxHashMap<Kind, Side>, version: i64) -> Change {
     if count <= IN_PLACE_MAX && bytes <= IN_PLACE_BYTES_MAX { Change::InPlace } else { Change::Replace }
 }
 
-/// Returns what makes of `version`, which is current, the version after it, which holds what is due.
+/// Returns the changes from `version`, which is current, to the next one, with the elements due.
 pub(super) fn plan(sides: &FxHashMap<Kind, Side>, version: i64, change: Change, leftovers: Leftovers) -> Plan {
     let mut plan = Plan::default();
     let mut replaced: FxHashSet<(Kind, Key)> = FxHashSet::default();
@@ -239,7 +239,7 @@ fn steps(
             steps.revive.push(held.place());
         }
     }
-    // What is pending and not due would become visible; what is live and not due is retired.
+    // Pending elements that are not due would become visible; live ones that are not due are retired.
     steps.drop.extend(pending.values().map(Held::place));
     live.values().filter(|held| !due_keys.contains(&held.key)).for_each(|held| steps.retire(held));
     // By key, so that locks are taken in one order.

@@ -131,7 +131,7 @@ async fn run(
     repairs: Option<&CheckReport>,
 ) -> Result<PublishReport> {
     let began = Instant::now();
-    // Nobody writes the records while they are read, and nobody else publishes from here.
+    // The records are not written while they are read, and no other publisher runs here.
     let mut writer = workspace.writer()?;
     let published_path = writer.published_path();
     let records: &Records = writer.records();
@@ -177,14 +177,14 @@ async fn run(
         detached: 0,
     };
     let report = run.run(began).await;
-    // Where nobody answers, the lease ends by itself; nobody waits for that twice.
+    // If the server does not respond, the lease expires by itself; waiting twice would not help.
     if report.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::Unavailable) {
         run.lease.give_back().await;
     }
     report
 }
 
-/// What the database holds before anything is written.
+/// The contents of the database before anything is written.
 struct There {
     state: Option<IndexState>,
 }
@@ -200,7 +200,7 @@ impl There {
         Some(state.version.cast_unsigned())
     }
 
-    /// Refuses what must not be published there. Returns whether the vectors that are there are to be replaced.
+    /// Refuses a publish that is not allowed there. Returns whether the existing vectors are to be replaced.
     async fn refuse(
         &self,
         session: &Session,
@@ -224,7 +224,7 @@ impl There {
         Ok(renews_vectors)
     }
 
-    /// Takes the right to publish, and makes sure that what is written is found.
+    /// Takes the lease, and ensures that written elements can be found.
     async fn take(&self, session: &Session, owner: Owner) -> Result<Lease> {
         if self.state.as_ref().is_some_and(IndexState::is_earlier) {
             session.rows(&Statement::new("begin the upgrade", cypher!("schema/begin-upgrade"))).await?;
@@ -234,7 +234,7 @@ impl There {
     }
 }
 
-/// Refuses to replace an index, unless that is asked for.
+/// Refuses to replace an index, unless requested.
 fn refuse_other(
     session: &Session,
     options: &PublishOptions,
@@ -247,7 +247,7 @@ fn refuse_other(
     }
 }
 
-/// Refuses a database that nobody ever published to and that is not empty.
+/// Refuses a database that is not empty and has no published index.
 async fn refuse_foreign(session: &Session) -> Result<()> {
     if !session.rows(&Statement::new("read the lease", cypher!("read/lease"))).await?.is_empty() {
         return Ok(());
@@ -346,7 +346,7 @@ fn state(
     }
 }
 
-/// Tells of progress, unless a stop was asked for.
+/// Reports progress, unless a stop was requested.
 fn told(options: &PublishOptions, stage: &'static str, done: u64, total: u64) -> Result<()> {
     if options.cancellation.is_cancelled() {
         return Err(Error::Cancelled);

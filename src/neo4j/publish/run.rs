@@ -39,9 +39,9 @@ pub(super) struct Run<'a> {
     pub(super) manifest: Manifest,
     pub(super) given: replacing::Side<CollectionId>,
     pub(super) options: &'a PublishOptions,
-    /// What is known to be wrong with what is there.
+    /// Known faults of the published graph.
     pub(super) repairs: Option<&'a CheckReport>,
-    /// What the publish before left, and where that is kept.
+    /// The published state, and where it is kept.
     pub(super) published: Option<Published>,
     pub(super) published_path: PathBuf,
     /// The name of this one.
@@ -54,7 +54,7 @@ pub(super) struct Run<'a> {
 
 impl Run<'_> {
     pub(super) async fn run(&mut self, began: Instant) -> Result<PublishReport> {
-        // Read again: until the lease was taken, another may have published.
+        // Read again: another may have published before the lease was taken.
         let state = IndexState::read(&self.session).await?;
         let mut report = PublishReport {
             source_version: self.snapshot.version().0,
@@ -84,7 +84,7 @@ impl Run<'_> {
             let delete = |text| Statement::new("delete what has no key", text);
             self.lease.write(unkeyed.map(delete).into()).await?;
         }
-        // What an earlier format wrote is no part of what is due, whatever its digest.
+        // Elements of an earlier format are not due, whatever their digest.
         let is_earlier = state.is_some_and(IndexState::is_earlier);
         let sides = self.compare(state, is_earlier).await?;
         if let Some(state) = state {
@@ -114,7 +114,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Keeps what is there now for the next publish, which does without it where that fails.
+    /// Keeps the published state for the next publish, which works without it if this fails.
     async fn remember(&self, sides: &Sides, plan: &Plan) {
         let kept = match Origin::of(&self.session, &self.publish, &self.lease).await {
             Ok(origin) => published::write(&self.published_path, &origin, sides, plan),
@@ -125,7 +125,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns what is due and what is there.
+    /// Returns the elements due and the existing ones.
     async fn compare(&mut self, state: Option<&IndexState>, is_earlier: bool) -> Result<Sides> {
         let published = self.published.take().filter(|_| self.repairs.is_none() && !is_earlier);
         let mut known = match published {
@@ -158,7 +158,7 @@ impl Run<'_> {
         Ok(sides)
     }
 
-    /// Refuses what is there by now, as before the lease was taken.
+    /// Repeats the refusals from before the lease was taken.
     fn refuse_other(&self, sides: &Sides, state: &IndexState) -> Result<()> {
         let held = sides.get(&Kind::Document).map_or(&[][..], |side| &side.held);
         let is_live =
@@ -176,7 +176,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes what is new, nodes before relationships.
+    /// Writes new elements, nodes before relationships.
     async fn add(&mut self, plan: &Plan, next: i64) -> Result<u64> {
         let mut written = 0;
         // A look at any nodes of a graph, as a click on `*` in Neo4j Browser, shows those that were written first.
@@ -201,7 +201,7 @@ impl Run<'_> {
         Ok(written)
     }
 
-    /// As [`Self::add`], in one transaction where the server has the memory for it.
+    /// As [`Self::add`], in one transaction if the server has the memory for it.
     async fn add_at_once(&mut self, plan: &Plan, next: i64) -> Result<u64> {
         self.tell("writing")?;
         let mut parts = Vec::new();
@@ -225,7 +225,7 @@ impl Run<'_> {
         }
     }
 
-    /// Marks what is gone, and takes marks back from what is due after all.
+    /// Marks retired elements, and removes marks from elements that are due after all.
     async fn mark(&mut self, plan: &Plan, next: i64) -> Result<()> {
         for kind in Kind::ALL {
             let Some(steps) = plan.of(kind) else { continue };
@@ -235,13 +235,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Makes the version the current one, then deletes what is gone; returns how many were changed and deleted.
+    /// Makes the version current, then deletes retired elements; returns how many were changed and deleted.
     async fn switch_and_delete(&mut self, plan: &Plan, next: i64) -> Result<(u64, u64)> {
         self.mark(plan, next).await?;
         Ok((self.switch(plan, next).await?, self.delete(plan).await?))
     }
 
-    /// As [`Self::switch_and_delete`], in one transaction where the server has the memory for it.
+    /// As [`Self::switch_and_delete`], in one transaction if the server has the memory for it.
     async fn switch_at_once(&mut self, plan: &Plan, next: i64) -> Result<(u64, u64)> {
         self.tell("switching")?;
         let mut parts = self.changes(plan, next)?;
@@ -267,7 +267,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the rows of what is changed in place, by kind.
+    /// Returns the rows of elements changed in place, by kind.
     fn changes(&self, plan: &Plan, next: i64) -> Result<Vec<(Work, Vec<BoltType>)>> {
         let mut parts = Vec::new();
         for kind in Kind::ALL {
@@ -302,7 +302,7 @@ impl Run<'_> {
         Ok(changed)
     }
 
-    /// Deletes what no reader sees any more, relationships before nodes.
+    /// Deletes elements that no reader sees any more, relationships before nodes.
     async fn delete(&mut self, plan: &Plan) -> Result<u64> {
         let mut deleted = 0;
         for kind in Kind::ALL.into_iter().rev() {
@@ -344,7 +344,7 @@ const SHOWN_DOCUMENTS: usize = 6;
 /// Bytes of a row that names an element, about.
 const PLACE_BYTES: usize = 64;
 
-/// Returns the row that names an element, and until which version it is there.
+/// Returns the row with the key of an element, and its last version.
 fn place_row(place: &Place, until: Option<i64>) -> BoltType {
     let mut row = place.into_row();
     put(&mut row, "until", until.into());

@@ -13,7 +13,7 @@ const ANALYZER: &str = "english";
 /// How vector indexes compare.
 const SIMILARITY: &str = "COSINE";
 
-/// What a constraint or index does.
+/// The kind of a constraint or index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Keeps two elements of one key apart.
@@ -47,7 +47,7 @@ pub(super) struct Due {
 }
 
 impl Due {
-    /// Reads a statement under `cypher/schema`; none where it makes nothing.
+    /// Parses a statement under `cypher/schema`; none if it creates nothing.
     pub(super) fn of(statement: &'static str) -> Option<Self> {
         let (made, rest) = statement.split_once(" IF NOT EXISTS")?;
         let (purpose, name) = [
@@ -71,7 +71,7 @@ impl Due {
     }
 }
 
-/// A constraint that is there.
+/// An existing constraint.
 #[derive(Debug, Clone, Default)]
 struct Constraint {
     name: String,
@@ -85,8 +85,8 @@ impl Constraint {
         due.purpose == Purpose::Unique && self.is_unique && due.covers(&self.labels, &self.properties)
     }
 
-    /// Returns whether what is published may be refused because of it. What it says of properties that are never
-    /// written holds of nothing of ours; and no two elements of ours are the same by their key.
+    /// Returns whether it may cause a publish to be refused. Constraints on properties that we never write do not
+    /// affect us, and no two of our elements have the same key.
     fn hinders(&self) -> bool {
         let mut written: Vec<&str> = Vec::new();
         for kind in Kind::ALL.into_iter().filter(|kind| self.labels.iter().any(|it| kind.labels().contains(&&**it))) {
@@ -106,7 +106,7 @@ impl Constraint {
     }
 }
 
-/// An index that is there.
+/// An existing index.
 #[derive(Debug, Clone, Default)]
 struct Index {
     name: String,
@@ -151,7 +151,7 @@ pub(super) struct Schema {
     indexes: Vec<Index>,
 }
 
-/// What is to be dropped: constraints and indexes, by name.
+/// Constraints and indexes to drop, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Drops {
     pub(super) constraints: Vec<String>,
@@ -201,20 +201,20 @@ impl Schema {
         }
     }
 
-    /// Returns the names of what is due and not there, or not as it should be.
+    /// Returns the names of those due that are missing or wrong.
     pub(super) fn missing(&self, due: &[Due], dimension: usize) -> Vec<&'static str> {
         due.iter().filter(|it| !self.has(it, dimension)).map(|it| it.name).collect()
     }
 
-    /// Returns the names of what is due and cannot be asked now.
+    /// Returns the names of those due that cannot be queried now.
     pub(super) fn unready(&self, due: &[Due], dimension: usize) -> Vec<&'static str> {
         let serves = |due: &Due, it: &Index| it.name == due.name || (due.purpose == Purpose::Value && it.covers(due));
         let is_online = |due: &&Due| self.indexes.iter().any(|it| serves(due, it) && it.state == "ONLINE");
         due.iter().filter(|it| !(self.has(it, dimension) && is_online(it))).map(|it| it.name).collect()
     }
 
-    /// Returns what has a name of ours and is not as it should be, but can be rebuilt: indexes that have failed or are
-    /// over other vectors, and those that a server left behind which was killed while it made their constraint.
+    /// Returns those with our names that are wrong but can be rebuilt: indexes that have failed or are over other
+    /// vectors, and leftovers of a server that was killed while it created their constraint.
     pub(super) fn spoiled(&self, due: &[Due], dimension: usize) -> Vec<String> {
         let is_spoiled = |due: &Due, index: &Index| {
             let is_left = due.purpose == Purpose::Unique && index.constraint.is_none();
@@ -224,8 +224,8 @@ impl Schema {
         indexes.filter(|index| due.iter().any(|due| is_spoiled(due, index))).map(|it| it.name.clone()).collect()
     }
 
-    /// Returns, as they are shown, the constraints and indexes of a user's own because of which something that is due
-    /// cannot be made or written.
+    /// Returns the user's own constraints and indexes that prevent something due from being created or written, for
+    /// display.
     pub(super) fn conflicts(&self, due: &[Due]) -> Vec<String> {
         let is_other = |constraint: &&Constraint| constraint.hinders() && !due.iter().any(|due| constraint.is(due));
         let blocks = |index: &&Index| {
@@ -238,7 +238,7 @@ impl Schema {
         constraints.chain(others.filter(blocks).map(Index::shown)).collect()
     }
 
-    /// Returns what has a name of ours, and is not as anything that is due.
+    /// Returns those with our names that match nothing due.
     pub(super) fn outdated(&self, due: &[Due]) -> Drops {
         let is_due = |constraint: &&Constraint| due.iter().any(|due| due.name == constraint.name && constraint.is(due));
         let covers_due = |index: &&Index| due.iter().any(|due| due.name == index.name && index.covers(due));

@@ -15,7 +15,7 @@ use crate::error::Result;
 
 /// Nodes of an earlier format that are deleted in one transaction.
 const FORGOTTEN_MAX: i64 = 1_000;
-/// How often the state of indexes is looked at.
+/// How often the state of indexes is checked.
 const POLL: Duration = Duration::from_millis(200);
 
 /// Constraints and indexes by which publishing finds elements: made before anything is written.
@@ -25,16 +25,16 @@ const TEXTS: &str = cypher!("schema/texts");
 /// Indexes over vectors, of the dimension of the embedder.
 const VECTORS: &str = cypher!("schema/vectors");
 
-/// What the names of all that we make begin with, and of nothing else.
+/// The prefix of all names that we create, and of no others.
 const PREFIX: &str = "cairn_";
 
-/// Returns all that is due: vector indexes only where there are vectors.
+/// Returns everything due: vector indexes only if there are vectors.
 fn all_due(dimension: usize) -> Vec<Due> {
     let parts = [KEYS, TEXTS].into_iter().chain((dimension > 0).then_some(VECTORS));
     parts.flat_map(split).filter_map(Due::of).collect()
 }
 
-/// Refuses a database where constraints or indexes of a user's own are in the way of ours, or of what we write.
+/// Refuses a database with the user's own constraints or indexes that conflict with ours, or with our writes.
 pub(super) async fn refuse_others(session: &Session, dimension: usize) -> Result<()> {
     match Schema::read(session).await?.conflicts(&all_due(dimension)) {
         names if names.is_empty() => Ok(()),
@@ -42,7 +42,7 @@ pub(super) async fn refuse_others(session: &Session, dimension: usize) -> Result
     }
 }
 
-/// Makes what publishing finds elements by, where it is not there.
+/// Creates the indexes by which publishing finds elements, if missing.
 pub(super) async fn make_keys(session: &Session) -> Result<()> {
     let due: Vec<Due> = split(KEYS).filter_map(Due::of).collect();
     drop_spoiled(session, &due, 0).await?;
@@ -50,22 +50,22 @@ pub(super) async fn make_keys(session: &Session) -> Result<()> {
     wait_for(session, &due).await
 }
 
-/// What is wrong with the schema.
+/// The faults of the schema.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wrong {
-    /// Names of what was made and is not there as it was made.
+    /// Names of missing or changed ones.
     pub(super) missing: Vec<&'static str>,
-    /// What is not ours and in our way.
+    /// Conflicts with the user's own.
     pub(super) others: Vec<String>,
 }
 
-/// Returns what is wrong with the schema of a graph whose vectors have this dimension.
+/// Returns the faults of the schema of a graph whose vectors have this dimension.
 pub(super) async fn wrong(session: &Session, dimension: usize) -> Result<Wrong> {
     let (schema, due) = (Schema::read(session).await?, all_due(dimension));
     Ok(Wrong { missing: schema.missing(&due, dimension), others: schema.conflicts(&due) })
 }
 
-/// Returns whether all that is due is there and can be asked, and nothing of an earlier program.
+/// Returns whether everything due exists and can be queried, and nothing of an earlier program is left.
 pub(super) async fn is_ready(session: &Session, dimension: usize) -> Result<bool> {
     let (schema, due) = (Schema::read(session).await?, all_due(dimension));
     Ok(schema.unready(&due, dimension).is_empty() && schema.outdated(&due) == Drops::default())
@@ -77,9 +77,8 @@ pub(super) async fn unready(session: &Session, names: &[&str], dimension: usize)
     Ok(Schema::read(session).await?.unready(&due, dimension))
 }
 
-/// Makes the constraints and indexes that are not there or have failed, and waits until they can be asked. Returns how
-/// long that took, if any were made; `tell` is called before that. What an earlier program made, and this one does not,
-/// goes.
+/// Creates missing or failed constraints and indexes, and waits until they can be queried. Returns how long that took,
+/// if any were created; `tell` is called before. Those of an earlier program that are no longer used are dropped.
 pub(super) async fn make_all(
     session: &Session,
     dimension: usize,
@@ -104,8 +103,8 @@ pub(super) async fn make_all(
     Ok(Some(began.elapsed()))
 }
 
-/// Deletes what no format has any more. It goes before the constraints of the earlier format do: while these are there,
-/// whoever comes next continues.
+/// Deletes elements that no format has any more, before the constraints of the earlier format: while these exist, the
+/// next publish continues.
 async fn forget_earlier(session: &Session) -> Result<()> {
     let statement = Statement::new("end the upgrade", cypher!("schema/end-upgrade")).with("limit", FORGOTTEN_MAX);
     loop {
@@ -116,7 +115,7 @@ async fn forget_earlier(session: &Session) -> Result<()> {
     }
 }
 
-/// Waits until indexes can be asked. Those of the user's own are none of ours to wait for.
+/// Waits until our indexes can be queried, not the user's own.
 async fn wait_for(session: &Session, due: &[Due]) -> Result<()> {
     let names = BoltType::List(BoltList { value: due.iter().map(|it| BoltType::from(it.name)).collect() });
     loop {
@@ -134,7 +133,7 @@ async fn wait_for(session: &Session, due: &[Due]) -> Result<()> {
     }
 }
 
-/// Makes what is not there of a file under `cypher/schema`.
+/// Creates what is missing from a file under `cypher/schema`.
 async fn make(session: &Session, text: &'static str, dimension: usize) -> Result<()> {
     for text in split(text) {
         let statement = Statement::new("make the constraints and indexes", text)
@@ -157,8 +156,8 @@ pub(super) async fn drop_vectors(session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Drops indexes of ours that have failed or are over other vectors, and those that a server leaves behind which is
-/// killed while it makes their constraint, so that they can be made again.
+/// Drops our indexes that have failed or are over other vectors, and leftovers of a server that was killed while it
+/// created their constraint, so that they can be recreated.
 async fn drop_spoiled(session: &Session, due: &[Due], dimension: usize) -> Result<()> {
     for name in Schema::read(session).await?.spoiled(due, dimension) {
         tracing::debug!(name, "an incomplete index is dropped");

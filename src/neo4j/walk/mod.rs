@@ -29,10 +29,10 @@ use crate::store::{DocumentText, Follow, Wanted};
 use place::Place;
 use structure::Asked;
 
-/// Kinds of names that are no names of a document itself.
+/// Kinds of names that are not names of a document itself.
 const PARTIAL_NAMES: [u32; 2] = [name_kind::BEFORE_COMMA, name_kind::FIRST];
 
-/// Returns what a question needs of the version that `cache` is of.
+/// Returns the data that a question needs from the version of `cache`.
 pub(super) async fn subgraph(session: &Session, cache: &GraphCache, wanted: &Wanted<'_>) -> Result<Subgraph> {
     let version = cache.version;
     let filtered = Filtered::of(session, version, cache.state.counts.passages as usize, wanted).await?;
@@ -77,14 +77,14 @@ fn numbers(structure: &Structure, places: &[Place]) -> Vec<PassageOrdinal> {
     passages
 }
 
-/// What a filter leaves.
+/// Passages that pass a filter.
 struct Filtered {
     documents: FxHashSet<Key>,
     admitted: Admitted,
 }
 
 impl Filtered {
-    /// Looks at every document, where there is a filter.
+    /// Reads every document, if there is a filter.
     async fn of(session: &Session, version: i64, passages: usize, wanted: &Wanted<'_>) -> Result<Option<Self>> {
         let Some(admits) = wanted.filter else { return Ok(None) };
         let mut filtered = Self { documents: FxHashSet::default(), admitted: Admitted { passages: 0, of: passages } };

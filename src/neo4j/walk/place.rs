@@ -10,7 +10,7 @@ use super::super::statement::{Statement, cypher};
 use super::ids;
 use crate::error::Result;
 
-/// Where a passage stands. Places have the order of the passages of an index.
+/// The place of a passage. Places have the order of the passages of an index.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place {
     /// The id that its source gives its document.
@@ -22,7 +22,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Reads the place of a row; none where it has not all that it should.
+    /// Parses the place in a row; none if incomplete.
     pub(super) fn read(row: &Row) -> Option<Self> {
         Some(Self {
             source_id: row.get("source").ok()?,
@@ -34,7 +34,7 @@ impl Place {
     }
 }
 
-/// Returns the places of passages, as far as they are in `version`, and maybe of others.
+/// Returns the places of passages that are in `version`, and maybe of others.
 pub(super) async fn of(session: &Session, version: i64, keys: &FxHashSet<Key>) -> Result<FxHashMap<Key, Place>> {
     let places = read(session, version, cypher!("walk/places"), short(keys)).await?;
     Ok(places.into_iter().map(|place| (place.key, place)).collect())

@@ -17,20 +17,20 @@ use crate::graph::elements::{Elements, PassageElement};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _};
 use crate::store::{Recognized, Wanted};
 
-/// Documents that bear a name, up to which all their passages are looked at; a name of more says nothing.
+/// Maximum documents with a name for which all their passages are read; more frequent names do not count.
 const BEARERS_READ_MAX: i64 = 30;
 
-/// What a question says.
+/// The names and keywords of a question.
 pub(super) struct Read {
     /// Its keywords that the index knows.
     pub(super) keywords: Vec<String>,
     /// Passages of documents that it names.
     pub(super) named: Vec<Place>,
-    /// What is known of names in it, to begin a part with.
+    /// The data of names in it, with which a part starts.
     pub(super) rows: Rows,
 }
 
-/// A passage of a document that bears a name.
+/// A passage of a document with a name.
 #[derive(Deserialize)]
 struct Bearing {
     id: String,
@@ -38,12 +38,12 @@ struct Bearing {
     document: String,
     source: String,
     position: u32,
-    /// How the name is borne, where this passage speaks for it.
+    /// How the document has the name, if this passage represents it.
     kind: Option<String>,
 }
 
 impl Bearing {
-    /// Returns its place, and how it bears the name.
+    /// Returns its place, and how it has the name.
     fn read(&self) -> Option<(Place, Option<u32>)> {
         let kind = match &self.kind {
             Some(kind) => Some(borne(kind)?),
@@ -97,7 +97,7 @@ pub(super) async fn read(session: &Session, cache: &GraphCache, wanted: &Wanted<
     Ok(Read { keywords, named, rows })
 }
 
-/// Lets the question speak to a structure of the documents that bear these names; the places of its passages.
+/// Recognizes the question in a structure of the documents with these names; the places of its passages.
 fn speak(names: &[Name], wanted: &Wanted<'_>) -> (Recognized, Vec<Place>) {
     let bearers = names.iter().flat_map(|name| &name.bearers);
     let mut places: Vec<Place> = bearers.map(|it| it.0.clone()).collect();

@@ -11,10 +11,10 @@ use super::place::Place;
 use crate::error::Result;
 use crate::store::Follow;
 
-/// What a row of a part is.
+/// The kind of a row of a part.
 #[derive(Clone, Copy)]
 struct RowKind {
-    /// Adds it; none where it has not all that it should.
+    /// Adds it; none if incomplete.
     add: fn(&mut Rows, &Row) -> Option<()>,
     /// The column of the passage that it is of.
     of: Option<&'static str>,
@@ -30,7 +30,7 @@ const NAMES: Statements = &[(cypher!("walk/names"), RowKind { add: Rows::add_par
 const INCOMING: RowKind = RowKind { add: Rows::add_incoming, of: Some("passage") };
 const EDGES: RowKind = RowKind { add: Rows::add_part_edges, of: Some("passage") };
 
-/// What is read of the structure of passages.
+/// The parts of the structure of passages that are read.
 pub(super) struct Asked<'a> {
     pub(super) follow: Follow,
     pub(super) places: &'a [Place],
@@ -40,8 +40,8 @@ pub(super) struct Asked<'a> {
     pub(super) found: Vec<&'a Key>,
 }
 
-/// Reads a part of the structure into `rows`. Of questions, that is what a walk compares: those that edges between
-/// these passages join, that have a keyword of the question, or that were found.
+/// Reads a part of the structure into `rows`. Of questions, those that a walk compares are read: those of edges between
+/// these passages, with a keyword of the question, or found by an index.
 pub(super) async fn read(session: &Session, version: i64, asked: &Asked<'_>, mut rows: Rows) -> Result<Structure> {
     let passages: FxHashSet<Key> = asked.places.iter().map(|place| place.key).collect();
     let keys = short(&passages);
