@@ -114,7 +114,7 @@ async fn run_on_graph(args: &CheckArgs, surroundings: &Surroundings) -> Done {
 async fn make_good(target: &Target, surroundings: &Surroundings) -> Result<()> {
     let made = restore(target).await?;
     if !made.is_empty() {
-        surroundings.screen.note(format!("made again: {}", made.join(", ")));
+        surroundings.screen.note(format!("recreated: {}", made.join(", ")));
     }
     Ok(())
 }

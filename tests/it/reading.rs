@@ -164,5 +164,5 @@ fn of_versions_of_one_text_one_is_shown_with_how_many_more() {
     assert_eq!(readmes.len(), 1, "{found:#}");
     assert_eq!(readmes[0]["near_equal"].as_array().unwrap().len(), 2, "{found:#}");
     let said = cli.run(["search", "open the gates of Harl Mill", "--strategy", "lexical"]).succeeded();
-    assert!(said.stdout.contains("and 2 more nearly equal to it: docs/v"), "{said:#?}");
+    assert!(said.stdout.contains("and 2 near-duplicates: docs/v"), "{said:#?}");
 }

@@ -163,5 +163,5 @@ fn of_passages_that_are_nearly_equal_one_is_shown() {
     assert_eq!(hits.len(), 2, "{result:#}");
     assert_eq!(hits[0]["near_equal"].as_array().unwrap().len(), 2);
     let said = cli.run(["search", "mill of Harl", "--strategy", "lexical"]).succeeded();
-    assert!(said.stdout.contains("and 2 more nearly equal to it: manual.jsonl#"), "{said:#?}");
+    assert!(said.stdout.contains("and 2 near-duplicates: manual.jsonl#"), "{said:#?}");
 }

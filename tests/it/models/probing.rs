@@ -79,7 +79,7 @@ fn a_reply_that_is_cut_is_given_more_room_and_says_nothing_about_the_form() {
         (vec![cut(), refuses(), object()], "has a JSON mode", "json_object"),
         // As if nobody had asked.
         (vec![cut(), cut(), cut(), cut()], "its form is unknown", "json_schema"),
-        (vec![cut(), cut(), refuses(), refuses()], "its form is not known", "json_schema"),
+        (vec![cut(), cut(), refuses(), refuses()], "its form is unknown", "json_schema"),
     ];
     for (plays, says_of_form, form) in cases {
         let plays = [says("Yes.")].into_iter().chain(plays).chain([streams(), good()]);
@@ -101,7 +101,7 @@ fn a_server_that_does_not_stream_is_not_asked_to() {
         let plays = [says("Yes."), says(r#"{"verdict": "yes"}"#), play, good()];
         let (cli, server) = (indexed(), ChatServer::start(plays));
         let probed = probe(&cli, &server).succeeded();
-        let said_of_it = if expect { "it took, streams" } else { "does not stream" };
+        let said_of_it = if expect { "it used, streams" } else { "does not stream" };
         assert!(probed.stdout.contains(said_of_it), "{probed:#?}");
         assert_eq!(server.asked()[2].body["stream"], true);
         let calls = server.asked().len();

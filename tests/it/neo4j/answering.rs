@@ -232,7 +232,7 @@ fn a_folder_without_an_index_searches_and_asks_in_the_database() {
     let address = database.uri.trim_start_matches("bolt://");
     assert!(said.stdout.contains(&format!("/browser/?dbms=bolt://{address}&")), "{said:#?}");
     elsewhere.refuses(&["ask", QUESTIONS[0]], "no_index", &["hint: make one"]);
-    elsewhere.refuses(&["ask", QUESTIONS[0], "--neo4j", "bolt://127.0.0.1:1"], "unavailable", &["hint: see whether"]);
+    elsewhere.refuses(&["ask", QUESTIONS[0], "--neo4j", "bolt://127.0.0.1:1"], "unavailable", &["hint: check that"]);
     let other = ["ask", QUESTIONS[0], "--neo4j", &database.uri, "--embedder", "none"];
     elsewhere.refuses(&other, "incompatible", &["static-256i8"]);
 }
@@ -321,7 +321,7 @@ fn a_graph_that_was_changed_by_hand_is_refused_and_breaks_nothing() {
         ),
     ] {
         database.rows(change);
-        elsewhere.refuses(&ask, "corrupt", &["hint: publish it anew"]);
+        elsewhere.refuses(&ask, "corrupt", &["hint: republish it"]);
         database.rows(undo);
         elsewhere.json(&ask);
     }

@@ -228,7 +228,7 @@ fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
         let said = elsewhere.run(["check", "--neo4j", uri]);
         assert!(said.status == Some(7) && said.stderr.contains(name), "{said:#?}");
         let said = elsewhere.run(["check", "--neo4j", uri, "--repair"]).succeeded();
-        assert!(said.stderr.contains(&format!("made again: {name}")), "{}", said.stderr);
+        assert!(said.stderr.contains(&format!("recreated: {name}")), "{}", said.stderr);
     }
     // Of our name, over what it should be, but not as it should be.
     database.rows("DROP INDEX cairn_passage_embedding");
@@ -267,7 +267,7 @@ fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() 
     let [held_id, given] = [collection(&many), collection(&few)];
     let [many, few] = [many, few].map(|path| path.to_str().unwrap().to_owned());
     let words = [
-        &format!("of another collection, `{held_id}`, with 40 documents, of which 37 would be removed")[..],
+        &format!("of another collection, `{held_id}`, with 40 documents, 37 of which would be removed")[..],
         &format!("this one has 3, of the collection `{given}`"),
         "hint: publish with `--replace`",
     ];
@@ -275,7 +275,7 @@ fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() 
     // All of them, and more, but of another collection.
     let more = folder.path().join("more");
     index(&more, &documents(0..50));
-    let words = ["of another collection", "of which 0 would be removed; this one has 50"];
+    let words = ["of another collection", "0 of which would be removed; this one has 50"];
     cli.refuses(&["publish", "--index", more.to_str().unwrap(), "--neo4j", &database.uri], "input", &words);
     // The same collection, of which most is gone.
     let ids: Vec<String> = (0..30).map(|number| format!("mill-{number}")).collect();
@@ -283,7 +283,7 @@ fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() 
     let mut workspace = workspace;
     block_on(remove(&mut workspace, &ids, &Performers::built_in(), &IndexOptions::default())).unwrap();
     let words =
-        ["of the same collection with 40 documents, of which 30 would be removed; this one has 10", "--replace"];
+        ["of the same collection with 40 documents, 30 of which would be removed; this one has 10", "--replace"];
     cli.refuses(&["publish", "--index", &many, "--neo4j", &database.uri], "input", &words);
     assert!(held(&database) == before);
 

@@ -67,7 +67,7 @@ fn a_server_whose_disk_is_full_is_named_and_publishing_again_ends_in_the_same_gr
     let publish = ["publish", "--neo4j", &server.uri()];
 
     let ballast = disk.fill();
-    let words = ["indexes could not be filled: cairn_", "hint: see whether the server's disk is full"];
+    let words = ["indexes could not be filled: cairn_", "hint: check the server's log for a full disk"];
     cli.refuses(&publish, "io", &words);
     // The graph itself is there, and a check says what is not.
     let exported = || cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;

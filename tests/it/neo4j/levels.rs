@@ -208,7 +208,7 @@ fn a_hierarchy_that_was_changed_by_hand_is_refused_and_breaks_nothing() {
         ),
     ] {
         database.rows(change);
-        elsewhere.refuses(&ask, "corrupt", &["hint: publish it anew"]);
+        elsewhere.refuses(&ask, "corrupt", &["hint: republish it"]);
         // Who does not read it answers.
         elsewhere.json(&["ask", QUESTIONS[0], "--neo4j", &database.uri]);
         database.rows(undo);

@@ -146,7 +146,7 @@ fn a_folder_without_an_index_finds_paths_in_the_database_by_either_way() {
         assert_eq!((&cypher["from"], &cypher["to"]), (&here["from"], &here["to"]));
         assert_eq!(cypher["paths"].as_array().unwrap().len(), here["paths"].as_array().unwrap().len());
     }
-    elsewhere.refuses(&["path", "A", "B", "--neo4j", "bolt://127.0.0.1:1"], "unavailable", &["hint: see whether"]);
+    elsewhere.refuses(&["path", "A", "B", "--neo4j", "bolt://127.0.0.1:1"], "unavailable", &["hint: check that"]);
 }
 
 #[test]

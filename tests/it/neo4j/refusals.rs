@@ -29,7 +29,7 @@ fn an_address_where_no_neo4j_is_is_refused() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for scheme in ["bolt", "bolt+s", "neo4j+ssc"] {
         let uri = format!("{scheme}://{free}");
-        cli.refuses(&["publish", "--neo4j", &uri], "unavailable", &["cannot be reached", "hint: see whether"]);
+        cli.refuses(&["publish", "--neo4j", &uri], "unavailable", &["cannot be reached", "hint: check that"]);
     }
 }
 
@@ -77,7 +77,7 @@ fn what_users_add_stays_and_another_index_is_refused() {
     other.refuses(
         &["publish", "--neo4j", &database.uri],
         "input",
-        &["with 2 documents, of which 2 would be removed", "--replace"],
+        &["with 2 documents, 2 of which would be removed", "--replace"],
     );
     assert_eq!(database.count("MATCH (p:Passage)-[:PART_OF]->(:Document) RETURN count(DISTINCT p) AS n"), 2);
 }

@@ -41,7 +41,7 @@ fn a_connection_is_encrypted_where_that_is_asked_for_and_to_nobody_else() {
     let by_name = by_address.replace("127.0.0.1", "localhost");
     let words = ["its certificate is not trusted", "hint: ", "SSL_CERT_FILE", "bolt+ssc://"];
     cli.refuses(&["publish", "--neo4j", &by_name], "input", &words);
-    let words = ["closes the connection at once", "hint: see whether", "requires encryption (`bolt+s://`"];
+    let words = ["closes the connection at once", "hint: check that", "requires encryption (`bolt+s://`"];
     cli.refuses(&["publish", "--neo4j", &plain], "unavailable", &words);
 
     // One of an authority that the user trusts, for the name that it was made for.
