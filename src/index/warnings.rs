@@ -198,7 +198,7 @@ mod tests {
         let unseen = Unseen { kept: 20, missing, ..Unseen::default() };
         assert_eq!(of_kept(&unseen), None);
         let said = of_missing(&unseen);
-        assert!(said[0].starts_with("20 of the 21 documents that the index holds of `/notes`"), "{said:?}");
+        assert!(said[0].starts_with("20 of the 21 documents indexed from `/notes` are gone"), "{said:?}");
         assert!(said[0].contains("`--remove`"), "{said:?}");
     }
 
