@@ -425,13 +425,12 @@ fn the_documentation_and_the_command_line_are_in_plain_words() {
     assert!(found.is_empty(), "use plain words for these phrases: {found:?}");
 }
 
-/// Returns the phrases in a text that are out, over ends of lines, whatever the case.
+/// Returns the phrases in a text that are out, also across line ends, but not across sentences.
 fn out_phrases(text: &str) -> Vec<&'static str> {
-    let is_mark = |letter: char| letter.is_whitespace() || matches!(letter, '/' | '`' | '"' | ',' | ';' | '*' | '\\');
-    let words: Vec<String> =
-        text.to_lowercase().split(is_mark).filter(|it| !it.is_empty()).map(str::to_owned).collect();
-    let spaced =
-        format!(" {} ", words.iter().map(|it| it.trim_end_matches(['.', ':', ')'])).collect::<Vec<_>>().join(" "));
+    let is_mark = |letter: char| letter.is_whitespace() || "/`\",;*\\".contains(letter);
+    let text = text.to_lowercase().replace(['.', ':', '(', ')'], " . ");
+    let words: Vec<&str> = text.split(is_mark).filter(|it| !it.is_empty()).collect();
+    let spaced = format!(" {} ", words.join(" "));
     OUT_PHRASES.iter().copied().filter(|phrase| spaced.contains(&format!(" {phrase} "))).collect()
 }
 
