@@ -4,6 +4,7 @@
 //! says how word pieces are counted.
 
 mod pack;
+mod plain_headings;
 mod sections;
 mod source;
 mod units;

@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
+use super::plain_headings::{PlainHeading, plain_heading, rule};
 use crate::text::shortened;
 
 /// Characters of a heading in the section of a passage at most. The text has it whole.
 pub const HEADING_CHARS_MAX: usize = 160;
+/// Spaces before a heading at most.
+const INDENT_MAX: usize = 3;
 /// Paragraphs that are handed over together: a section with more comes in parts.
 const PARAGRAPHS_MAX: usize = 1 << 20;
 
@@ -46,7 +49,8 @@ pub(super) struct Sections<'a> {
 pub(super) enum Headings {
     /// Each line of the form.
     All,
-    /// Those that stand alone between blank lines: in plain text, others are comments.
+    /// Those that stand alone between blank lines: in plain text, others are comments. So do those that plain text has
+    /// of its own.
     Apart,
 }
 
@@ -82,6 +86,9 @@ impl<'a> Sections<'a> {
             return (self.paragraphs.len() >= PARAGRAPHS_MAX).then(|| self.end_section()).flatten();
         } else if let Some((level, heading)) = heading(line).filter(|_| !self.is_fenced && self.may_be_heading()) {
             return self.read_heading(level, heading, span);
+        } else if let Some((PlainHeading { level, text, .. }, span)) = self.plain_heading(start) {
+            self.at = span.end;
+            return self.read_heading(level, &text, span);
         }
         let first = self.open.as_ref().map_or(start, |open| open.start);
         self.open = Some(first..span.end);
@@ -95,6 +102,22 @@ impl<'a> Sections<'a> {
         }
         let rest = self.text.get(self.at..).unwrap_or_default();
         self.open.is_none() && rest.split('\n').next().is_none_or(|line| line.trim().is_empty())
+    }
+
+    /// Returns the heading of plain text that begins at `start`, with all of its lines and the rule above it.
+    fn plain_heading(&mut self, start: usize) -> Option<(PlainHeading, Range<usize>)> {
+        if self.headings_are == Headings::All || self.is_fenced {
+            return None;
+        }
+        let below = match &self.open {
+            Some(open) => Some(rule(self.text.get(open.clone())?)?),
+            None => None,
+        };
+        let rest = self.text.get(start..)?;
+        let heading = plain_heading(rest, below)?;
+        let length: usize = rest.split_inclusive('\n').take(heading.lines).map(str::len).sum();
+        let first = self.open.take().map_or(start, |open| open.start);
+        Some((heading, first..start + length))
     }
 
     fn read_heading(&mut self, level: usize, heading: &str, line: Range<usize>) -> Option<Section> {
@@ -153,8 +176,13 @@ impl Iterator for Sections<'_> {
     }
 }
 
-/// Returns the level and the text of a Markdown heading.
+/// Returns the level and the text of a Markdown heading. What is moved in further is code, such as what a
+/// superuser types.
 fn heading(line: &str) -> Option<(usize, &str)> {
+    let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+    if indent > INDENT_MAX || line[..indent].contains('\t') {
+        return None;
+    }
     let line = line.trim();
     let rest = line.trim_start_matches('#');
     let level = line.len() - rest.len();
@@ -198,6 +226,7 @@ mod tests {
             ],
         );
         check("#hashtag\n####### seven", &[("", &[], &["#hashtag\n####### seven"])]);
+        check("   # A\nRun\n\n    # reboot\n\n\t# halt", &[("A", &["# A"], &["Run", "# reboot", "# halt"])]);
     }
 
     #[test]
@@ -231,6 +260,16 @@ mod tests {
         assert_eq!(paths("# A\n\nb\n\n# a comment\nc = 1\nd\n# another\n\ne"), ["A"]);
         assert_eq!(paths("# one comment\n# and more\n\na"), [""]);
         assert_eq!(paths("a\n\n# B"), ["", "B"]);
+        assert_eq!(
+            paths("a\n\n7.5. Backups\n\nb\n\n7.5.1. How\noften?\n\nc\n\n7.6. Ends"),
+            ["", "Backups", "Backups/How often?", "Ends"]
+        );
+        assert_eq!(paths("a\n==========\nb\n\nc"), [""]);
+        assert_eq!(paths("NAME\n----\na\n\nUSE\n---\nb"), ["NAME", "USE"]);
+        assert_eq!(
+            paths("a\n\n==========\n*1* Folds *folds*\n\nb\n\n----------\nOpening\n\nc"),
+            ["", "Folds", "Folds/Opening"]
+        );
     }
 
     #[test]

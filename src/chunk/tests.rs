@@ -41,6 +41,22 @@ fn texts(passages: &[Passage]) -> Vec<&str> {
     passages.iter().map(|passage| passage.text.as_str()).collect()
 }
 
+proptest! {
+    #[test]
+    fn plain_text_is_divided_with_headings_of_its_own_and_nothing_is_lost(
+        lines in prop::collection::vec(prop::sample::select(vec![
+            "", "", "", "==========", "----------", "----", "NAME", "7.5. Ärger", "7.5.1. Wie", "oft?", "# A",
+            "    # b", "*1* Falten *fold*", "Ein Satz. Und noch einer.", "```", "\t7.5. b", "1.2",
+        ]), 0..24),
+        pieces_max in 1usize..12,
+    ) {
+        let text = lines.join("\n");
+        let document = Document { positions: Positions::of_lines(), ..Document::new("test", None, text) };
+        let passages = passages(&document, &options(pieces_max, PassageUnit::Structure), &count_words);
+        check_lossless(&document, &passages);
+    }
+}
+
 #[test]
 fn a_passage_has_the_line_and_the_column_where_it_begins() {
     let text = "Ärger mit dem Mühlrad. Das Wehr brach.\n\n   Ein Abt kam.";
