@@ -150,7 +150,9 @@ impl Borne {
                 bearers.entry(name).or_default().push((document, kind));
             }
         }
-        bearers.values_mut().for_each(|it| it.sort_unstable_by_key(|it| it.0));
+        for bearers in bearers.values_mut() {
+            bearers.sort_unstable_by_key(|it| it.0);
+        }
         let names = Names::of_bearers(cases, bearers);
         let was_borne =
             |name: &str| graph.entity(name).is_some_and(|entity| !graph.entity_bearers.of(entity).is_empty());
@@ -247,25 +249,26 @@ impl<K: Ordinal> Merged<K> {
 struct Needed<'a, K> {
     ends: Column<'a, K, u32>,
     texts: &'a [u8],
-    is_needed: Vec<bool>,
+    /// Whether each of the earlier version is needed.
+    known: Vec<bool>,
     added: FxHashSet<String>,
 }
 
 impl<'a, K: Ordinal> Needed<'a, K> {
     fn new(ends: Column<'a, K, u32>, texts: &'a [u8]) -> Self {
-        Self { ends, texts, is_needed: vec![false; ends.len()], added: FxHashSet::default() }
+        Self { ends, texts, known: vec![false; ends.len()], added: FxHashSet::default() }
     }
 
     fn add(&mut self, text: &str) {
         match crate::graph::packed::equal_texts::<K>(&self.ends, self.texts, text).next() {
-            Some(known) => self.is_needed[known.index()] = true,
+            Some(known) => self.known[known.index()] = true,
             None if self.added.contains(text) => {}
             None => drop(self.added.insert(text.to_owned())),
         }
     }
 
     fn merged(self) -> Merged<K> {
-        Merged::of(self.ends, self.texts, &self.is_needed, self.added)
+        Merged::of(self.ends, self.texts, &self.known, self.added)
     }
 }
 
@@ -287,19 +290,23 @@ fn lay_out(
             around.for_each(|cue| cues.add(&found.cues[cue as usize]));
         } else if let Some(before) = before {
             for mention in graph.passage_mentions.of(*before) {
-                entities.is_needed[graph.mention_entity[mention].index()] = true;
+                entities.known[graph.mention_entity[mention].index()] = true;
                 let around = graph.cues(mention).iter().filter(|cue| **cue != NO_CUE);
-                around.for_each(|cue| cues.is_needed[cue.index()] = true);
+                around.for_each(|cue| cues.known[cue.index()] = true);
             }
             let lower = known.lower_entity.of(known.passage_lower.of(*before));
-            lower.iter().for_each(|entity| entities.is_needed[entity.index()] = true);
+            for entity in lower {
+                entities.known[entity.index()] = true;
+            }
         }
     }
     for entity in graph.entity_name_ends.ordinals() {
-        let is_needed = &mut entities.is_needed[entity.index()];
+        let is_needed = &mut entities.known[entity.index()];
         *is_needed = *is_needed || names.bearers.contains_key(graph.entity_name(entity));
     }
-    came.iter().for_each(|name| entities.add(name));
+    for name in came {
+        entities.add(name);
+    }
     let mut rows = LaidOut { graph: *graph, entities: entities.merged(), cues: cues.merged(), packed, statistics };
     rows.packed.passage_mentions.push(0);
     rows.statistics.passage_lower.push(0);
