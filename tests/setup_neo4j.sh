@@ -89,11 +89,12 @@ run() {
     if [ -n "${NEO4J_PASSWORD_FILE:-}" ] && [ ! -d "$home/data/dbms" ]; then
         admin "$lib" "$home" dbms set-initial-password "$(<"$NEO4J_PASSWORD_FILE")"
     fi
-    local flags=()
-    if [ "$(java_version)" -ge 21 ]; then
+    local flags=() version
+    version=$(java_version)
+    if [ "$version" -ge 21 ]; then
         flags+=(--add-opens=java.base/java.util.concurrent=ALL-UNNAMED --add-modules=jdk.incubator.vector)
     fi
-    if [ "$(java_version)" -ge 24 ]; then flags+=(--sun-misc-unsafe-memory-access=allow); fi
+    if [ "$version" -ge 24 ]; then flags+=(--sun-misc-unsafe-memory-access=allow); fi
     exec "$JAVA" -Xms"${NEO4J_HEAP:-1g}" -Xmx"${NEO4J_HEAP:-1g}" -XX:+UseG1GC -XX:-OmitStackTraceInFastThrow \
         -XX:+UnlockExperimentalVMOptions -XX:+TrustFinalNonStaticFields -XX:+DisableExplicitGC \
         -Djdk.nio.maxCachedBufferSize=1024 -Dio.netty.tryReflectionSetAccessible=true \

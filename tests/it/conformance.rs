@@ -13,10 +13,10 @@ use cairn::store::{
 };
 use cairn::workspace::Snapshot;
 
-use crate::support::neo4j::database;
+use crate::support::neo4j::harbor_database;
 use crate::support::{Cli, workspace};
 
-use super::neo4j::{published, write_harbor};
+use super::neo4j::write_harbor;
 
 /// Texts that a store offers from the start, and whether it can fetch others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,11 +183,7 @@ fn a_workspace_is_a_store() {
 
 #[test]
 fn a_database_is_a_store() {
-    let Some(database) = database() else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
+    let Some((database, cli)) = harbor_database() else { return };
     let kept = Arc::new(workspace(&cli.folder().join(".cairn")).snapshot().unwrap());
     // One thread that may block: a store that waits for another while it fetches would wait for ever.
     let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build().unwrap();

@@ -29,7 +29,7 @@ use std::fs;
 use cairn::neo4j::{PublishOptions, PublishReport, Session, canonical_lines, publish};
 use cairn::{Document, Sources, Workspace};
 
-use crate::support::neo4j::{Database, bare_database, database};
+use crate::support::neo4j::{Database, bare_database, database, harbor_database};
 use crate::support::{Cli, assert_valid, block_on, canonical, harbor_files, index};
 
 /// Writes the collection of the examples into a folder of its own.
@@ -37,6 +37,14 @@ pub(super) fn write_harbor(cli: &Cli) {
     for (name, text) in harbor_files() {
         cli.write(&format!("harbor/{name}"), text);
     }
+}
+
+/// Returns an index of one document.
+pub(super) fn indexed_mill() -> Cli {
+    let cli = Cli::new();
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. She was born in Eaststead.");
+    cli.json(&["index", "notes"]);
+    cli
 }
 
 /// Publishes the index of `cli` by the library.
@@ -100,11 +108,7 @@ fn what_is_published_is_what_the_index_holds_and_each_version_replaces_the_last(
 
 #[test]
 fn every_node_has_a_name_and_vectors_and_texts_are_found() {
-    let Some(database) = database() else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
+    let Some((database, _cli)) = harbor_database() else { return };
     assert_eq!(database.count("MATCH (n) WHERE n.name IS NULL OR n.name = '' RETURN count(n) AS n"), 0);
     let near = "MATCH (p:Passage) WITH p LIMIT 1 \
         CALL db.index.vector.queryNodes('cairn_passage_embedding', 10, p.embedding) YIELD node, score \
@@ -131,7 +135,7 @@ fn many_changes_at_once_replace_what_was_there() {
             let title = if edition == 1 { format!("Mill {number}") } else { format!("Mill {number} of Harl") };
             Document::new(format!("mill-{number}"), Some(title), text)
         };
-        Sources::documents((0..400).map(document))
+        Sources::documents((0..200).map(document))
     };
     let workspace = || Workspace::open(&path).unwrap();
     let options = PublishOptions::default();

@@ -61,6 +61,7 @@ const PARTS: [Suite; 12] = [
     hostile::PART,
     documents::PART,
     publishers::PART,
+    publishers::PARITY,
 ];
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
 //! Publishers, servers and connections that are killed, cut and read beside: the tests of Neo4j that go on for as long
-//! as they are let.
+//! as they are let, and those that `cargo test` leaves out.
 
 use std::process::Command;
 
@@ -8,8 +8,8 @@ use crate::run::{Run, Tally};
 
 /// Minutes for each of the tests, unless `CAIRN_TORTURE_MINUTES` says other.
 const MINUTES: u64 = 20;
-/// The tests, among those that `cargo test` runs for seconds.
-const TESTS: [&str; 8] = [
+/// The tests, among those that `cargo test` runs for seconds or leaves out.
+const TESTS: [&str; 10] = [
     "neo4j::kills",
     "neo4j::cuts",
     "neo4j::readers",
@@ -18,6 +18,8 @@ const TESTS: [&str; 8] = [
     "neo4j::faults",
     "neo4j::load",
     "neo4j::walking",
+    "neo4j::earlier",
+    "neo4j::refusals",
 ];
 /// What they print of what they did: the words after a number, and what is counted by it.
 const SAID: [(&str, &str); 6] = [
@@ -36,7 +38,20 @@ pub(crate) const PART: Suite = Suite {
     run,
 };
 
+/// As far as `cargo test` compares the two on one collection alone.
+pub(crate) const PARITY: Suite = Suite {
+    name: "parity",
+    promise: "`trail` finds at least what the prototype of its walk found, on three collections, with titles and \
+        without.",
+    run: |run| run_tests(run, &["parity"]),
+};
+
 fn run(run: &Run) -> Tally {
+    run_tests(run, &TESTS)
+}
+
+/// Runs tests of the other binary for as long as they are let.
+fn run_tests(run: &Run, tests: &[&str]) -> Tally {
     let mut tally = Tally::default();
     let minutes = run.count("MINUTES", MINUTES);
     if minutes == 0 {
@@ -45,7 +60,7 @@ fn run(run: &Run) -> Tally {
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["test", "--test", "it", "--"]).args(TESTS).arg("--nocapture");
+    command.args(["test", "--test", "it", "--"]).args(tests).args(["--include-ignored", "--nocapture"]);
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env("CAIRN_TEST_MINUTES", minutes.to_string());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -65,7 +80,7 @@ fn run(run: &Run) -> Tally {
         }
     }
     if !output.status.success() && tally.offender_count == 0 {
-        tally.offend(format!("the tests of Neo4j ended with {}: {}", output.status, said.lines().last().unwrap_or("")));
+        tally.offend(format!("the tests ended with {}: {}", output.status, said.lines().last().unwrap_or("")));
     }
     tally
 }

@@ -14,8 +14,8 @@ use crate::support::hostile::{SHAPES, Shape};
 use crate::support::{Cli, index_with, workspace};
 
 /// Bytes of a shape here; the torture test takes more.
-const BYTES: usize = 200 << 10;
-/// What would take half an hour or more where a step takes the square of a document, and takes a second as it is.
+const BYTES: usize = 100 << 10;
+/// What would take minutes where a step takes the square of a document, and takes a second as it is.
 const FAR_TOO_LONG: Duration = Duration::from_mins(1);
 
 fn indexed(shape: &Shape, bytes: usize) -> (tempfile::TempDir, cairn::Result<cairn::IndexReport>) {

@@ -8,7 +8,7 @@ use super::asking::{QUESTION, ask, indexed};
 use super::generating::{index, report_of, status_of, two_mills, written};
 use super::{faults, served};
 use crate::support::chat::{Afterwards, Answers, ChatServer, Play, said, streamed};
-use crate::support::{CommandOutput, block_on, engine};
+use crate::support::{CommandOutput, at_once, block_on, engine};
 
 fn answer() -> String {
     json!({ "can_answer": true, "short": "", "sentences": [{ "text": "Ada Lorne built Harl Mill.", "passages": [1] }] })
@@ -108,19 +108,17 @@ fn serial(milliseconds: u64) -> Play {
 
 #[test]
 fn a_server_that_takes_one_call_at_a_time_is_not_asked_for_more_than_it_can_do_in_time() {
-    let cli = super::generating::mills();
-    // As the default is: nobody said how many.
-    cli.configure("[model]\ntimeout_s = 6");
-    let server = ChatServer::start([serial(600)]);
-    let report = report_of(&cli, &server, &[]);
-    assert_eq!((&report["model"]["written"], &report["model"]["failed"]), (&json!(12), &json!([])), "{report}");
-    assert_eq!(server.asked().len(), 12);
-    // Where somebody said so, time counts from when those before are answered.
-    let cli = super::generating::mills();
-    cli.configure("[model]\ntimeout_s = 6\nconcurrency = 12");
-    let server = ChatServer::start([serial(600)]);
-    let report = report_of(&cli, &server, &[]);
-    assert_eq!((&report["model"]["written"], server.asked().len()), (&json!(12), 12), "{report}");
+    // As the default is: nobody said how many. And where somebody said so, time counts from when those before are
+    // answered.
+    let indexes_all = |settings: &str| {
+        let cli = super::generating::mills();
+        cli.configure(format!("[model]\ntimeout_s = 6\n{settings}"));
+        let server = ChatServer::start([serial(600)]);
+        let report = report_of(&cli, &server, &[]);
+        assert_eq!((&report["model"]["written"], &report["model"]["failed"]), (&json!(12), &json!([])), "{report}");
+        assert_eq!(server.asked().len(), 12, "{settings}");
+    };
+    at_once(["", "concurrency = 12"], indexes_all);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::asking::good;
 use crate::support::chat::{ChatServer, Play, said};
-use crate::support::{Cli, CommandOutput, assert_valid};
+use crate::support::{Cli, CommandOutput, assert_valid, at_once};
 
 /// A question whose second step the whole question does not name.
 const QUESTION: &str = "When did the mill burn down whose builder was born in Eaststead?";
@@ -159,7 +159,6 @@ fn a_model_of_no_use_leaves_what_the_search_found() {
 
 #[test]
 fn a_reader_of_no_use_is_replaced_by_the_rule() {
-    let cli = indexed();
     // None of them stands where it is said to: a guess, a passage that is not there, an instruction that was obeyed.
     let responds = |status, body: &str| Play::Responds(status, "Retry-After: 0\r\n", body.to_owned());
     let wrong = [reads(&[("Tom Hardy", 1)]), reads(&[("Ada Lorne", 9)]), reads(&[]), Play::Says("Ada".to_owned())];
@@ -181,17 +180,17 @@ fn a_reader_of_no_use_is_replaced_by_the_rule() {
         responds(200, &whole.replace("\"stop\"", "\"length\"")),
         responds(200, &whole.replace("\"stop\"", "\"content_filter\"")),
     ];
-    cli.configure("[model]\ntimeout_s = 2");
     // One repair at most, or as often as a call is tried.
     let plays = wrong.into_iter().map(|play| (play, 3)).chain(faults.into_iter().map(|play| (play, 6)));
-    for (play, calls_max) in plays {
-        cli.run(["cache", "clear"]).succeeded();
+    at_once(plays, |(play, calls_max)| {
+        let cli = indexed();
+        cli.configure("[model]\ntimeout_s = 2");
         let server = ChatServer::start([taken_apart(), play]);
         let found = found(&cli, &server, &["--decompose"]);
         let answers = &found["ledger"]["parts"][0]["answers"];
         assert_eq!((&answers[0]["text"], &answers[0]["by"]), (&json!("Ada Lorne"), &json!("rule")), "{answers}");
         assert!(server.asked().len() <= calls_max, "{} calls", server.asked().len());
-    }
+    });
 }
 
 #[test]

@@ -2,14 +2,24 @@
 
 use std::fs;
 
-use super::{assert_whole, held, write_harbor};
+use super::{assert_whole, held};
 use crate::support::Cli;
 use crate::support::neo4j::{Database, database};
 
-fn published_harbor(database: &Database) -> Cli {
+/// Writes two documents, each of which asks what the other answers.
+fn write_notes(cli: &Cli) {
+    for (name, text) in [
+        ("mill", "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned in 1911. Who rebuilt Harl Mill?"),
+        ("ada", "Ada Lorne\n\nAda Lorne was born in Eaststead. She built Harl Mill. Where is Toll Tower?"),
+    ] {
+        cli.write(&format!("notes/{name}.txt"), text);
+    }
+}
+
+fn published_notes(database: &Database) -> Cli {
     let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
+    write_notes(&cli);
+    cli.json(&["index", "notes"]);
     cli.json(&["publish", "--neo4j", &database.uri]);
     cli
 }
@@ -17,8 +27,8 @@ fn published_harbor(database: &Database) -> Cli {
 /// Changes a document, indexes, publishes, and returns whether the keys in the database were read back.
 #[track_caller]
 fn reads_back(cli: &Cli, database: &Database, edition: usize) -> bool {
-    cli.write("harbor/new.txt", format!("Toll Tower\n\nToll Tower was built by Ada Lorne in {}.", 1900 + edition));
-    cli.json(&["index", "harbor"]);
+    cli.write("notes/new.txt", format!("Toll Tower\n\nToll Tower was built by Ada Lorne in {}.", 1900 + edition));
+    cli.json(&["index", "notes"]);
     let said = cli.run(["publish", "--neo4j", &database.uri, "-vvv"]).succeeded();
     assert_whole(cli, database);
     let [is_known, is_unknown] = ["is_known=true", "is_known=false"].map(|it| said.stderr.contains(it));
@@ -29,14 +39,14 @@ fn reads_back(cli: &Cli, database: &Database, edition: usize) -> bool {
 #[test]
 fn a_publish_after_one_reads_no_keys_back() {
     let Some(database) = database() else { return };
-    let cli = published_harbor(&database);
+    let cli = published_notes(&database);
     for edition in 0..3 {
         assert!(!reads_back(&cli, &database, edition), "edition {edition}");
     }
     // Nor does one after several versions that were not published, and none that there was nothing to do for.
-    cli.write("harbor/other.txt", "Heron Inn\n\nHeron Inn stands by the river Tarn.");
-    cli.json(&["index", "harbor"]);
-    cli.json(&["remove", "harbor/other.txt"]);
+    cli.write("notes/other.txt", "Heron Inn\n\nHeron Inn stands by the river Tarn.");
+    cli.json(&["index", "notes"]);
+    cli.json(&["remove", "notes/other.txt"]);
     assert!(!reads_back(&cli, &database, 3));
     let said = cli.run(["publish", "--neo4j", &database.uri, "-vvv"]).succeeded().stderr;
     assert!(said.contains("nothing changed") && !said.contains("take the lease"), "{said}");
@@ -46,7 +56,7 @@ fn a_publish_after_one_reads_no_keys_back() {
 #[test]
 fn what_somebody_deleted_or_added_is_noticed_and_made_good() {
     let Some(database) = database() else { return };
-    let cli = published_harbor(&database);
+    let cli = published_notes(&database);
     for (edition, change) in [
         "MATCH (e:Entity) WITH e LIMIT 1 DETACH DELETE e",
         "MATCH ()-[r:LEADS_TO|MAY_LEAD_TO]->() WITH r LIMIT 1 DELETE r",
@@ -69,10 +79,10 @@ fn what_somebody_deleted_or_added_is_noticed_and_made_good() {
 #[test]
 fn what_another_published_meanwhile_is_read_back() {
     let Some(database) = database() else { return };
-    let cli = published_harbor(&database);
+    let cli = published_notes(&database);
     // A copy of the index, with what it remembers: both publish in turns.
     let copied = Cli::new();
-    write_harbor(&copied);
+    write_notes(&copied);
     copied.run(["clone", &database.uri, ".cairn"]).succeeded();
     let kept = ".cairn/published.bin";
     fs::copy(cli.folder().join(kept), copied.folder().join(kept)).unwrap();
@@ -91,7 +101,7 @@ fn what_another_published_meanwhile_is_read_back() {
 #[test]
 fn a_file_that_is_damaged_or_of_an_earlier_publish_is_not_believed() {
     let Some(database) = database() else { return };
-    let cli = published_harbor(&database);
+    let cli = published_notes(&database);
     let path = cli.folder().join(".cairn/published.bin");
     let earlier = fs::read(&path).unwrap();
     assert!(!reads_back(&cli, &database, 1));

@@ -12,7 +12,7 @@ use cairn::{AskOptions, Performers, QueryEngine, SearchOptions, StrategyKind, Wo
 use serde_json::{Value, json};
 
 use crate::support::chat::{ChatServer, Play};
-use crate::support::neo4j::{Database, database};
+use crate::support::neo4j::{Database, database, harbor_database};
 use crate::support::{Cli, CommandOutput, block_on, harbor_files};
 
 use super::{published, write_harbor};
@@ -110,8 +110,8 @@ fn a_structure_that_is_read_anew_or_from_a_copy_is_that_of_the_index() {
 
 #[test]
 fn every_strategy_finds_what_it_finds_in_the_index() {
-    let Some(database) = database() else { return };
-    let (_cli, workspace) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
+    let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     block_on(async {
         let from_database = QueryEngine::open_neo4j(&database.target(), Performers::built_in()).await.unwrap();
         let from_disk = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
@@ -216,8 +216,7 @@ fn a_new_version_is_answered_from_with_the_next_question() {
 
 #[test]
 fn a_folder_without_an_index_searches_and_asks_in_the_database() {
-    let Some(database) = database() else { return };
-    let (cli, _workspace) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
     let elsewhere = Cli::new();
     for question in QUESTIONS {
         let passages = |found: &serde_json::Value| -> Vec<String> {
@@ -239,8 +238,7 @@ fn a_folder_without_an_index_searches_and_asks_in_the_database() {
 
 #[test]
 fn a_model_writes_from_what_the_database_holds_and_nothing_is_kept_here() {
-    let Some(database) = database() else { return };
-    let (_cli, _workspace) = published_harbor(&database);
+    let Some((database, _cli)) = harbor_database() else { return };
     let sentences = json!([{ "text": "The engineer was taught at college.", "passages": [1] }]);
     let says = json!({ "can_answer": true, "sentences": sentences }).to_string();
     let (elsewhere, server) = (Cli::new(), ChatServer::start([Play::Says(says)]));

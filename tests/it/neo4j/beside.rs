@@ -6,11 +6,12 @@ use std::path::Path;
 use cairn::neo4j::{PublishOptions, publish};
 use cairn::{Document, IndexOptions, Performers, Sources, Workspace, remove};
 
-use crate::support::neo4j::{Database, bare_database, database};
+use crate::support::neo4j::{Database, bare_database, database, database_to_reshape};
 use crate::support::{Cli, block_on, index};
 
 use super::answering::{QUESTIONS, published_harbor};
-use super::{held, published, write_harbor};
+use super::going_back::offending;
+use super::{held, indexed_mill, published};
 
 /// Nodes and relationships of a user's own, each `own`, with labels, types and properties that an index has too.
 const OWN: [&str; 12] = [
@@ -141,9 +142,7 @@ fn what_hung_on_a_passage_that_goes_is_counted() {
 #[test]
 fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written() {
     let Some(database) = bare_database() else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
+    let cli = indexed_mill();
     let publish = ["publish", "--neo4j", &database.uri];
     // Names that an earlier format of the graph had.
     database.rows("CREATE FULLTEXT INDEX passage_text FOR (n:Person) ON EACH [n.name]");
@@ -172,17 +171,15 @@ fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written()
     let mut names = database.rows(mine)[0].get::<Vec<String>>("names").unwrap();
     names.sort();
     assert_eq!(names, ["mine", "passage_text"]);
-    let found = cli.run(["search", "When was Heron Bridge opened?", "--neo4j", &database.uri]).succeeded();
-    assert!(found.stdout.contains("Heron Bridge"), "{}", found.stdout);
+    let found = cli.run(["search", "Who built Harl Mill?", "--neo4j", &database.uri]).succeeded();
+    assert!(found.stdout.contains("Harl Mill"), "{}", found.stdout);
     assert_eq!(database.count("SHOW INDEXES YIELD name WHERE name = 'passage_text' RETURN count(*) AS n"), 1);
 }
 
 #[test]
 fn a_constraint_of_a_users_own_on_what_we_write_is_named_before_anything_is_written() {
     let Some(database) = bare_database() else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
+    let cli = indexed_mill();
     let publish = ["publish", "--neo4j", &database.uri];
     // On a property that we do not write.
     database.rows("CREATE CONSTRAINT my_number FOR (p:Passage) REQUIRE p.myNumber IS UNIQUE");
@@ -213,22 +210,23 @@ fn a_constraint_of_a_users_own_on_what_we_write_is_named_before_anything_is_writ
 
 #[test]
 fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
-    let Some(database) = database() else { return };
-    let (cli, _workspace) = published_harbor(&database);
+    let Some(database) = database_to_reshape() else { return };
+    let cli = indexed_mill();
+    published(&cli, &database);
     let uri = &database.uri;
     let elsewhere = Cli::new();
-    for drop in [
-        "DROP INDEX cairn_passage_text",
-        "DROP INDEX cairn_passage_embedding",
-        "DROP INDEX cairn_passage_id",
-        "DROP CONSTRAINT cairn_own",
-    ] {
-        database.rows(drop);
-        let name = drop.rsplit(' ').next().unwrap();
-        let said = elsewhere.run(["check", "--neo4j", uri]);
-        assert!(said.status == Some(7) && said.stderr.contains(name), "{said:#?}");
-        let said = elsewhere.run(["check", "--neo4j", uri, "--repair"]).succeeded();
-        assert!(said.stderr.contains(&format!("recreated: {name}")), "{}", said.stderr);
+    // One of each kind.
+    let missing = ["cairn_passage_text", "cairn_passage_embedding", "cairn_passage_id", "cairn_own"];
+    for name in missing {
+        database.rows(&format!("DROP {} {name}", if name == "cairn_own" { "CONSTRAINT" } else { "INDEX" }));
+    }
+    let said = elsewhere.run(["check", "--neo4j", uri]);
+    assert!(said.status == Some(7) && missing.iter().all(|it| said.stderr.contains(it)), "{said:#?}");
+    assert_eq!(offending(&elsewhere, uri), ["schema"]);
+    let said = elsewhere.run(["check", "--neo4j", uri, "--repair"]).succeeded();
+    assert!(said.stderr.contains("recreated: "), "{}", said.stderr);
+    for name in missing {
+        assert!(said.stderr.contains(name), "{}", said.stderr);
     }
     // Of our name, over what it should be, but not as it should be.
     database.rows("DROP INDEX cairn_passage_embedding");
@@ -236,7 +234,7 @@ fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
         "CREATE VECTOR INDEX cairn_passage_embedding FOR (n:Passage) ON (n.embedding) \
          OPTIONS {indexConfig: {`vector.dimensions`: 3, `vector.similarity_function`: 'euclidean'}}",
     );
-    let question = ["search", "When was Heron Bridge opened?", "--neo4j", uri];
+    let question = ["search", "Who built Harl Mill?", "--neo4j", uri];
     cli.refuses(&question, "corrupt", &["cairn_passage_embedding"]);
     elsewhere.run(["check", "--neo4j", uri, "--repair"]).succeeded();
     cli.run(question).succeeded();

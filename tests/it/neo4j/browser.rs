@@ -6,15 +6,14 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::support::browser::{Browser, Scheme, browser, key};
-use crate::support::neo4j::{Database, database, require};
+use crate::support::neo4j::{Database, harbor_database, require};
 use crate::support::{Cli, left_out};
-
-use super::{published, write_harbor};
 
 /// How long the Browser may take for anything, on a machine that has other work.
 const SHOWN_MAX: Duration = Duration::from_mins(2);
@@ -128,17 +127,15 @@ impl Drop for Served {
     }
 }
 
-/// Returns a database with the collection of the examples, and where its server's Browser is.
-fn harbor(cli: &Cli) -> Option<(Database, String)> {
-    let database = database()?;
+/// Returns a database with the collection of the examples, the folder with its index, and where the server's Browser
+/// is.
+fn harbor() -> Option<(Database, Arc<Cli>, String)> {
+    let (database, cli) = harbor_database()?;
     let Some(pages) = database.pages.clone() else {
         left_out("it needs a server of its own, whose Browser it knows");
         return None;
     };
-    write_harbor(cli);
-    cli.json(&["index", "harbor"]);
-    published(cli, &database);
-    Some((database, pages))
+    Some((database, cli, pages))
 }
 
 /// Returns the colors of the style, by label.
@@ -163,8 +160,7 @@ fn assert_caption(drawn: &Value, name: &str) {
 
 #[test]
 fn the_link_of_an_answer_draws_its_way_with_names_and_in_our_style() {
-    let cli = Cli::new();
-    let Some((database, pages)) = harbor(&cli) else { return };
+    let Some((database, cli, pages)) = harbor() else { return };
     let Some(page) = browser() else { return };
     let Some(served) = Served::start() else { return };
     let question = "Where was the man who taught Edda Varnholt's father at college born?";
@@ -210,8 +206,7 @@ fn the_link_of_an_answer_draws_its_way_with_names_and_in_our_style() {
 
 #[test]
 fn the_guide_and_the_saved_queries_are_loaded_as_the_manual_says() {
-    let cli = Cli::new();
-    let Some((database, pages)) = harbor(&cli) else { return };
+    let Some((database, _cli, pages)) = harbor() else { return };
     let Some(page) = browser() else { return };
     let Some(served) = Served::start() else { return };
     connect(&page, &format!("{pages}/browser/?dbms={}", database.uri));
@@ -223,7 +218,8 @@ fn the_guide_and_the_saved_queries_are_loaded_as_the_manual_says() {
     click_until(&page, ".slide .runnable", is_taken);
     run_until_it_says(&page, "RETURN i.published AS published, i.documents");
 
-    let zip = cli.folder().join("queries.zip");
+    let place = tempfile::tempdir().unwrap();
+    let zip = place.path().join("queries.zip");
     let mut pack = Command::new("python3");
     pack.args(["-m", "zipfile", "-c"]).arg(&zip).arg(folder().join("queries"));
     assert!(pack.status().unwrap().success());

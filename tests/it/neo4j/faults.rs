@@ -15,11 +15,11 @@ use cairn::{
 use tokio::time::{sleep, timeout};
 
 use crate::support::bolt::{Cut, Proxy};
-use crate::support::neo4j::{Database, database, sized};
+use crate::support::neo4j::{Database, database, harbor_database};
 use crate::support::thinker::{Habit, Thinker};
-use crate::support::{block_on, index};
+use crate::support::{block_on, index, sized};
 
-use super::answering::{QUESTIONS, published_harbor};
+use super::answering::QUESTIONS;
 
 const QUESTION: &str = "Where was the builder of Harl Mill born?";
 /// What a question has in these tests, where it is to be too little.
@@ -249,9 +249,8 @@ fn a_model_that_leads_a_walk_is_not_asked_again_because_of_a_version_that_is_pub
 
 #[test]
 fn questions_that_are_dropped_at_any_moment_leave_the_next_one_right() {
-    let dropped = sized(20, 200);
-    let Some(database) = database() else { return };
-    let (_cli, _workspace) = published_harbor(&database);
+    let dropped = sized(10, 200);
+    let Some((database, _cli)) = harbor_database() else { return };
     block_on(async {
         let engine = open(&database.uri).await;
         for strategy in STRATEGIES {

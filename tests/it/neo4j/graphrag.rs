@@ -8,10 +8,8 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use crate::support::neo4j::{Database, database, require};
-use crate::support::{Cli, left_out};
-
-use super::{published, write_harbor};
+use crate::support::left_out;
+use crate::support::neo4j::{Database, harbor_database, require};
 
 /// A question that a passage of the collection answers, so that its vector is in the graph.
 const QUESTION: &str = "What is Little Heron Bridge?";
@@ -87,12 +85,8 @@ fn nearest(database: &Database) -> Vec<(String, f64)> {
 
 #[test]
 fn retrievers_of_neo4j_graphrag_find_the_passages_of_a_published_graph() {
-    let Some(database) = database() else { return };
     let Some(python) = python() else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
+    let Some((database, _cli)) = harbor_database() else { return };
 
     let found = retrieved(&python, &database, QUESTION);
     let text = |row: &Value| row["text"].as_str().unwrap().to_owned();
@@ -139,12 +133,8 @@ fn the_python_that_is_shown_is_the_python_that_runs() {
 /// The table in the manual is made of what this program prints, on a collection that is too large for a test.
 #[test]
 fn what_statements_for_users_cost_is_measured_and_those_that_read_everything_say_so() {
-    let Some(database) = database() else { return };
     let Some(python) = python() else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
+    let Some((database, _cli)) = harbor_database() else { return };
     let mut command = Command::new(python);
     command.arg(folder().join("statements.py")).args([&database.uri, "Edda Varnholt", "Cornelius Pellam"]);
     let output = command.output().unwrap();

@@ -10,10 +10,9 @@ use cairn::query::{KeywordQuery, Keywords, Pipeline};
 use cairn::{Performers, QueryEngine, SearchOptions, Workspace};
 use serde_json::Value;
 
-use crate::support::neo4j::{Database, database};
+use crate::support::neo4j::{Database, database, harbor_database};
 use crate::support::{Cli, block_on};
 
-use super::answering::published_harbor;
 use super::published;
 
 /// Passages that are compared.
@@ -70,8 +69,8 @@ fn trees() -> Vec<(&'static str, KeywordQuery)> {
 
 #[test]
 fn the_text_of_a_tree_finds_in_the_database_what_the_tree_finds() {
-    let Some(database) = database() else { return };
-    let (_cli, workspace) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
+    let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     let engine = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
     let questions = harbor_questions().into_iter().map(|question| ("a question", KeywordQuery::of(&question)));
     let trees: Vec<_> = trees().into_iter().chain(questions).collect();
@@ -121,8 +120,8 @@ fn what_is_excluded_takes_no_place_among_the_passages_by_which_a_tree_enters() {
 
 #[test]
 fn what_is_excluded_is_not_found_and_no_text_fails() {
-    let Some(database) = database() else { return };
-    let (_cli, workspace) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
+    let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     let engine = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
     let bridge = KeywordQuery::of_keywords(&["bridge"]);
     for excluded in ["heron", "Heron Bridge", "bridges", "the"] {

@@ -11,7 +11,7 @@ use cairn::store::{GraphReader, GraphSource as _};
 use cairn::workspace::Snapshot;
 use cairn::{AskOptions, Error, ErrorKind, Performers, QueryEngine, SearchOptions, StrategyKind, Workspace};
 
-use crate::support::neo4j::{Database, database};
+use crate::support::neo4j::{Database, database, harbor_database};
 use crate::support::{Cli, block_on};
 use crate::topics::two_worlds;
 
@@ -99,8 +99,8 @@ fn levels(result: &SearchResult) -> LayersFound {
 
 #[test]
 fn the_levels_of_the_demo_say_the_same_from_the_database_as_from_the_index() {
-    let Some(database) = database() else { return };
-    let (_cli, workspace) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
+    let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     block_on(async {
         let from_database = QueryEngine::open_neo4j(&database.target(), Performers::built_in()).await.unwrap();
         let from_disk = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
@@ -153,8 +153,7 @@ fn what_a_filter_leaves_out_is_in_no_level_and_leads_nowhere() {
 
 #[test]
 fn what_walks_all_of_a_graph_is_refused_where_neo4j_walks_it() {
-    let Some(database) = database() else { return };
-    let (cli, _workspace) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
     block_on(async {
         let options = TraversalOptions { traversal: Traversal::Cypher, ..TraversalOptions::default() };
         let graph = Arc::new(opened(&database, options).await);
@@ -261,8 +260,7 @@ fn a_name_that_means_another_in_many_documents_does_so_in_each() {
 
 #[test]
 fn a_store_that_is_walked_in_the_database_has_no_levels_to_read() {
-    let Some(database) = database() else { return };
-    let (_cli, _workspace) = published_harbor(&database);
+    let Some((database, _cli)) = harbor_database() else { return };
     block_on(async {
         let options = TraversalOptions { traversal: Traversal::Cypher, ..TraversalOptions::default() };
         let error = opened(&database, options).await.with_levels().await.err().expect("it is not in memory");
@@ -272,8 +270,7 @@ fn a_store_that_is_walked_in_the_database_has_no_levels_to_read() {
 
 #[test]
 fn the_link_of_an_answer_draws_bridges_and_communities() {
-    let Some(database) = database() else { return };
-    let (cli, _workspace) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
     let ask = ["ask", ASKED[0], "--strategy", "layers"];
     let said = cli.run([&ask[..], &["--cypher", "--neo4j", &database.uri]].concat()).succeeded();
     let query = said.stdout.split_once("// The way of an answer").expect("a query").1;

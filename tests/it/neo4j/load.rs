@@ -6,9 +6,9 @@ use tokio::time::timeout;
 
 use crate::support::block_on;
 use crate::support::bolt::Proxy;
-use crate::support::neo4j::database;
+use crate::support::neo4j::harbor_database;
 
-use super::answering::{QUESTIONS, published_harbor};
+use super::answering::QUESTIONS;
 use super::faults::{open, told};
 
 /// Questions at one time.
@@ -18,8 +18,7 @@ const CONNECTIONS_MAX: usize = 4;
 
 #[test]
 fn sixty_four_questions_at_once_are_answered_over_four_connections() {
-    let Some(database) = database() else { return };
-    let (_cli, _workspace) = published_harbor(&database);
+    let Some((database, _cli)) = harbor_database() else { return };
     block_on(async {
         let proxy = Proxy::start_whole(&database.uri);
         let engine = open(&proxy.uri).await;

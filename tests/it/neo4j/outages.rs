@@ -10,11 +10,12 @@ use cairn::{Answer, ErrorKind, QueryEngine, Result};
 use tokio::runtime::Runtime;
 
 use crate::support::Cli;
-use crate::support::neo4j::{database, server};
+use crate::support::bolt::{Cut, Proxy};
+use crate::support::neo4j::{Server, database_to_reshape, harbor_database, server};
 
-use super::answering::{QUESTIONS, published_harbor};
+use super::answering::QUESTIONS;
 use super::faults::{open, told};
-use super::write_harbor;
+use super::{indexed_mill, published, write_harbor};
 
 /// What a question has while the server is paused.
 const DEADLINE: Duration = Duration::from_millis(500);
@@ -29,16 +30,74 @@ fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
+/// A server that can be stopped and go on, and end and come back, as somebody on the other side sees it.
+trait Outages {
+    fn pause(&mut self);
+    fn go_on(&mut self);
+    fn end(&mut self);
+    fn come_back(&mut self);
+}
+
+impl Outages for Server {
+    fn pause(&mut self) {
+        Self::pause(self);
+    }
+
+    fn go_on(&mut self) {
+        Self::go_on(self);
+    }
+
+    fn end(&mut self) {
+        self.kill();
+    }
+
+    fn come_back(&mut self) {
+        self.resume();
+    }
+}
+
+impl Outages for Proxy {
+    fn pause(&mut self) {
+        self.after(0, Cut::Held);
+    }
+
+    fn go_on(&mut self) {
+        self.release();
+    }
+
+    fn end(&mut self) {
+        self.after(0, Cut::Gone);
+    }
+
+    fn come_back(&mut self) {
+        self.release();
+    }
+}
+
 #[test]
+fn connections_that_are_held_up_or_lost_give_errors_in_time_and_right_answers_after() {
+    let Some((database, cli)) = harbor_database() else { return };
+    let mut proxy = Proxy::start_whole(&database.uri);
+    let uri = proxy.uri.clone();
+    gives_errors_in_time_and_right_answers_after(&cli, &uri, &mut proxy);
+}
+
+#[test]
+#[ignore = "it starts a server of its own: `--test torture` runs it"]
 fn a_server_that_is_paused_or_killed_gives_errors_in_time_and_right_answers_after() {
     let home = tempfile::tempdir().unwrap();
     let Some(mut server) = server(home.path(), "") else { return };
     let cli = Cli::new();
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);
-    cli.json(&["publish", "--neo4j", &server.uri()]);
+    let uri = server.uri();
+    cli.json(&["publish", "--neo4j", &uri]);
+    gives_errors_in_time_and_right_answers_after(&cli, &uri, &mut server);
+}
+
+fn gives_errors_in_time_and_right_answers_after(cli: &Cli, uri: &str, server: &mut dyn Outages) {
     let runtime = runtime();
-    let engine = runtime.block_on(open(&server.uri()));
+    let engine = runtime.block_on(open(uri));
     let ask = |deadline| runtime.block_on(told(&engine, QUESTIONS[0], deadline));
     let expected = ask(None).unwrap();
 
@@ -52,27 +111,31 @@ fn a_server_that_is_paused_or_killed_gives_errors_in_time_and_right_answers_afte
         assert!(began.elapsed() < DEADLINE + LATE_MAX, "{:?}", began.elapsed());
     }
     let began = Instant::now();
-    let said = cli.run(["ask", QUESTIONS[0], "--neo4j", &server.uri(), "--deadline", "0.5"]);
+    let said = cli.run(["ask", QUESTIONS[0], "--neo4j", uri, "--deadline", "0.5"]);
     assert!(said.status == Some(11) && said.stderr.contains("opening the index"), "{said:#?}");
     assert!(began.elapsed() < DEADLINE + LATE_MAX, "{:?}", began.elapsed());
     server.go_on();
     assert_eq!(ask(None).unwrap(), expected);
 
-    // This engine is asked all the time while the server is killed and started again, the other one before and after.
-    let busy = runtime.block_on(open(&server.uri()));
+    // This engine is asked all the time while the server ends and is back again, the other one before and after.
+    let busy = runtime.block_on(open(uri));
     let outage = Arc::new(Outage::default());
     let asking = runtime.spawn(asked_until_back(busy, Arc::clone(&outage)));
     let began = Instant::now();
     while !outage.is_answered.load(Ordering::SeqCst) && began.elapsed() < BACK_MAX {
         thread::sleep(Duration::from_millis(10));
     }
-    server.kill();
+    server.end();
     outage.is_killed.store(true, Ordering::SeqCst);
     let began = Instant::now();
     let error = ask(None).expect_err("nobody is there");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
     assert!(began.elapsed() < GIVEN_UP_MAX, "{:?}", began.elapsed());
-    server.resume();
+    let began = Instant::now();
+    while !outage.has_failed.load(Ordering::SeqCst) && began.elapsed() < BACK_MAX {
+        thread::sleep(Duration::from_millis(10));
+    }
+    server.come_back();
     assert_eq!(ask(None).unwrap(), expected);
     let (right, failed): (Vec<_>, Vec<_>) = runtime.block_on(asking).unwrap().into_iter().partition(Result::is_ok);
     assert!(right.len() > 1 && !failed.is_empty(), "{} right, {} failed", right.len(), failed.len());
@@ -89,8 +152,10 @@ fn a_server_that_is_paused_or_killed_gives_errors_in_time_and_right_answers_afte
 struct Outage {
     /// Whether a question was answered.
     is_answered: AtomicBool,
-    /// Whether the server was killed since.
+    /// Whether the server has ended since.
     is_killed: AtomicBool,
+    /// Whether a question has failed since.
+    has_failed: AtomicBool,
 }
 
 /// Asks again and again until the server was killed, has failed, and is back.
@@ -107,17 +172,19 @@ async fn asked_until_back(engine: QueryEngine, outage: Arc<Outage>) -> Vec<Resul
             break;
         }
         has_failed |= is_killed && !is_right;
+        outage.has_failed.store(has_failed, Ordering::SeqCst);
     }
     answers
 }
 
 #[test]
 fn an_index_that_was_dropped_is_named_until_it_is_made_again() {
-    let Some(database) = database() else { return };
-    let (cli, _workspace) = published_harbor(&database);
+    let Some(database) = database_to_reshape() else { return };
+    let cli = indexed_mill();
+    published(&cli, &database);
     let runtime = runtime();
     let engine = runtime.block_on(open(&database.uri));
-    let ask = || runtime.block_on(told(&engine, QUESTIONS[0], None));
+    let ask = || runtime.block_on(told(&engine, "Who built Harl Mill?", None));
     let expected = ask().unwrap();
     database.rows("DROP INDEX cairn_incoming_embedding");
     let error = ask().expect_err("an index is not there");

@@ -13,15 +13,15 @@ use cairn::workspace::Snapshot;
 use cairn::{Document, ErrorKind, PathEnd, PathOptions, Result, Sources, Workspace};
 use serde_json::Value;
 
-use super::answering::published_harbor;
 use super::published;
-use crate::support::neo4j::{Database, database, sized};
-use crate::support::{Cli, Random, assert_valid, block_on, harbor, index, left_out, shared_data};
+use crate::support::neo4j::{Database, database, harbor_database};
+use crate::support::{Cli, Random, assert_valid, block_on, harbor, index, left_out, shared_data, sized};
 
-/// Records of a real collection.
-const RECORDS: usize = 1_500;
+/// Records of a real collection; `--test torture` takes more.
+const RECORDS: usize = 300;
+const RECORDS_OF_TORTURE: usize = 1_500;
 /// Pairs of ends; `--test torture` asks about more.
-const PAIRS: usize = 60;
+const PAIRS: usize = 40;
 const PAIRS_OF_TORTURE: usize = 2_000;
 /// Lengths of the longest path: within 4 steps few of these pairs are joined, within 7 most.
 const LENGTHS: [usize; 3] = [4, 6, 7];
@@ -39,7 +39,7 @@ fn sources() -> Sources {
         let text = |field: &str| record[field].as_str().unwrap().to_owned();
         Document::new(text("id"), Some(text("title")), text("text"))
     };
-    Sources::documents(text.lines().take(RECORDS).map(document))
+    Sources::documents(text.lines().take(sized(RECORDS, RECORDS_OF_TORTURE)).map(document))
 }
 
 /// Returns a passage, an entity or a document, each as often; an entity as often as it is mentioned.
@@ -133,8 +133,7 @@ fn the_database_and_the_structure_in_memory_agree_on_paths_between_any_two() {
 
 #[test]
 fn a_folder_without_an_index_finds_paths_in_the_database_by_either_way() {
-    let Some(database) = database() else { return };
-    let (cli, _) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
     let elsewhere = Cli::new();
     for [from, to] in [["Edda Varnholt", "Cornelius Pellam"], ["document:edda varnholt", "document:Cornelius Pellam"]] {
         let ask = ["path", from, to, "--length-max", "4"];
@@ -246,7 +245,7 @@ fn bridges_by_cypher_are_as_many_and_as_long_as_in_memory_and_each_is_one_there_
 }
 
 /// Pairs of entities of each graph; `--test torture` asks about 1,000 of all.
-const BRIDGES: usize = 40;
+const BRIDGES: usize = 20;
 const BRIDGES_OF_TORTURE: usize = 340;
 
 fn two_islands() -> Sources {
@@ -310,8 +309,7 @@ fn compare_bridges(database: &Database, kept: &std::sync::Arc<Snapshot>, pairs: 
 
 #[test]
 fn paths_over_relations_are_drawn_from_the_database_as_from_the_index() {
-    let Some(database) = database() else { return };
-    let (cli, _) = published_harbor(&database);
+    let Some((database, cli)) = harbor_database() else { return };
     let elsewhere = Cli::new();
     let ask = ["path", "Edda Varnholt", "Sarrow", "--paths", "1", "--by"];
     for by in ["relations", "all"] {

@@ -4,24 +4,18 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::support::neo4j::{PASSWORD, bare_database, database, server};
-use crate::support::{Cli, CommandOutput};
+use crate::support::neo4j::{PASSWORD, bare_database, database, database_to_reshape, server};
+use crate::support::{Cli, CommandOutput, sized};
 
-use super::{assert_whole, published, write_harbor};
+use super::{assert_whole, indexed_mill, published, write_harbor};
 
-/// How often two publishers contend for a database.
-const TAKEN_ROUNDS: usize = 3;
-
-fn indexed() -> Cli {
-    let cli = Cli::new();
-    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. She was born in Eaststead.");
-    cli.json(&["index", "notes"]);
-    cli
-}
+/// How often two publishers contend for a database; `--test torture` lets them do so more often.
+const TAKEN_ROUNDS: usize = 1;
+const TAKEN_ROUNDS_OF_TORTURE: usize = 20;
 
 #[test]
 fn an_address_where_no_neo4j_is_is_refused() {
-    let cli = indexed();
+    let cli = indexed_mill();
     cli.refuses(&["publish"], "input", &["--neo4j URI"]);
     cli.refuses(&["publish", "--neo4j", "http://localhost"], "input", &["its scheme is none of", "hint: "]);
     cli.refuses(&["publish", "--neo4j", "bolt://u:hush@host"], "input", &["does not belong there"]);
@@ -36,7 +30,7 @@ fn an_address_where_no_neo4j_is_is_refused() {
 #[test]
 fn a_database_that_is_not_there_or_not_ours_is_left_alone() {
     let Some(database) = bare_database() else { return };
-    let cli = indexed();
+    let cli = indexed_mill();
     let publish = |more: &[&'static str]| [&["publish", "--neo4j", &database.uri], more].concat();
     let missing = publish(&["--database", "nowhere"]);
     cli.refuses(&missing, "input", &["has no database `nowhere`", "the only one in the Community edition"]);
@@ -61,7 +55,7 @@ fn a_database_that_is_not_there_or_not_ours_is_left_alone() {
 #[test]
 fn what_users_add_stays_and_another_index_is_refused() {
     let Some(database) = database() else { return };
-    let cli = indexed();
+    let cli = indexed_mill();
     published(&cli, &database);
     database.rows("MATCH (p:Passage) WITH p LIMIT 1 CREATE (:Note {name: 'mine'})-[:ABOUT]->(p)");
     database.rows("CREATE (:Document {name: 'a document of my own'})");
@@ -84,8 +78,8 @@ fn what_users_add_stays_and_another_index_is_refused() {
 
 #[test]
 fn a_format_that_is_newer_is_refused_and_a_schema_that_was_changed_is_made_good() {
-    let Some(database) = database() else { return };
-    let cli = indexed();
+    let Some(database) = database_to_reshape() else { return };
+    let cli = indexed_mill();
     published(&cli, &database);
     let publish = ["publish", "--neo4j", &database.uri];
     database.rows("DROP INDEX cairn_passage_id");
@@ -100,8 +94,8 @@ fn a_format_that_is_newer_is_refused_and_a_schema_that_was_changed_is_made_good(
 
 #[test]
 fn another_embedder_is_refused_until_vectors_are_to_be_replaced() {
-    let Some(database) = database() else { return };
-    let cli = indexed();
+    let Some(database) = database_to_reshape() else { return };
+    let cli = indexed_mill();
     published(&cli, &database);
     cli.json(&["index", "--re-embed", "--embedder", "none"]);
     cli.refuses(
@@ -123,7 +117,7 @@ fn another_embedder_is_refused_until_vectors_are_to_be_replaced() {
 #[test]
 fn a_second_publisher_waits_its_turn() {
     let Some(database) = database() else { return };
-    let cli = indexed();
+    let cli = indexed_mill();
     published(&cli, &database);
     cli.write("notes/more.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
     cli.json(&["index", "notes"]);
@@ -145,7 +139,7 @@ fn publishers_that_take_the_lease_from_each_other_write_nothing_twice() {
     published(&cli, &database);
     cli.run(["clone", &database.uri, "other"]).succeeded();
     let publish = |index: &'static str| cli.command(["publish", "--index", index, "--neo4j", &database.uri]);
-    for _ in 0..TAKEN_ROUNDS {
+    for _ in 0..sized(TAKEN_ROUNDS, TAKEN_ROUNDS_OF_TORTURE) {
         database.rows("MATCH (n) DETACH DELETE n");
         let mut publishers = [".cairn", "other"]
             .map(|index| publish(index).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
@@ -164,7 +158,7 @@ fn publishers_that_take_the_lease_from_each_other_write_nothing_twice() {
 
 #[test]
 fn changes_that_are_in_no_version_are_not_published() {
-    let cli = indexed();
+    let cli = indexed_mill();
     let mut writer = cairn::Workspace::open(cli.folder().join(".cairn")).unwrap().writer().unwrap();
     let document = writer.records().documents().unwrap()[0].id;
     writer.records().remove_documents(&[document]).unwrap();
@@ -178,7 +172,7 @@ fn a_wrong_password_and_a_database_that_takes_no_writes_are_refused() {
     let file = home.path().join(PASSWORD);
     fs::write(&file, "correct-horse\n").unwrap();
     let Some(mut server) = server(home.path(), "dbms.security.auth_max_failed_attempts=0") else { return };
-    let cli = indexed();
+    let cli = indexed_mill();
     let uri = server.uri();
     cli.refuses(&["publish", "--neo4j", &uri], "input", &["refuses the user or the password", "hint: give them with"]);
     let mut command = cli.command(["publish", "--neo4j", &uri, "-vvv"]);

@@ -11,10 +11,10 @@ use std::process::Stdio;
 use cairn::neo4j::overview_cypher;
 use serde_json::{Value, json};
 
-use crate::support::neo4j::{database, shell};
+use crate::support::neo4j::{database, harbor_database, shell};
 use crate::support::{Cli, left_out};
 
-use super::{published, write_harbor};
+use super::published;
 
 /// What parts the answers of statements; no document says it.
 const MARK: &str = "=== next ===";
@@ -122,12 +122,8 @@ fn examples() -> Vec<String> {
 
 #[test]
 fn every_statement_for_users_runs_in_the_shell_and_finds_something() {
-    let Some(database) = database() else { return };
+    let Some((database, _cli)) = harbor_database() else { return };
     let Some(mut shell) = shell(&database.uri) else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
 
     let (saved, examples) = (saved(), examples());
     assert!(saved.len() >= WANTED.len() && examples.len() >= 10, "{} and {}", saved.len(), examples.len());

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::support::assert_valid;
-use crate::support::neo4j::database;
+use crate::support::neo4j::database_to_reshape;
 
-use super::answering::published_harbor;
-use super::{assert_whole, held, published};
+use super::{assert_whole, held, indexed_mill, published};
 
 #[test]
 fn an_index_is_taken_out_of_a_database_and_what_users_have_beside_it_stays() {
-    let Some(database) = database() else { return };
-    let (cli, _workspace) = published_harbor(&database);
+    let Some(database) = database_to_reshape() else { return };
+    let cli = indexed_mill();
+    published(&cli, &database);
     let uri = &database.uri;
     let status: Value = cli.json(&["status", "--neo4j", uri]);
     assert_valid("graph-status", &status);

@@ -12,16 +12,17 @@ use cairn::workspace::Snapshot;
 use cairn::{AskOptions, Performers, QueryEngine, Result, SearchOptions, Sources, StrategyKind, Workspace};
 
 use crate::support::corpus::bundles;
-use crate::support::neo4j::{Database, database, sized};
+use crate::support::neo4j::{Database, database, harbor_database};
 use crate::support::thinker::{Habit, Thinker};
-use crate::support::{Cli, block_on, index, shared_data};
+use crate::support::{Cli, block_on, index, shared_data, sized};
 
-use super::{published, write_harbor};
+use super::published;
 
 /// Documents of a bundle that are published: enough for walks of every kind.
-const DOCUMENTS: usize = 800;
+const DOCUMENTS: usize = 200;
+const DOCUMENTS_OF_TORTURE: usize = 800;
 /// Questions that are asked of them.
-const QUESTIONS: usize = 10;
+const QUESTIONS: usize = 5;
 /// Questions of `--test torture`.
 const QUESTIONS_OF_TORTURE: usize = 100;
 
@@ -171,11 +172,7 @@ async fn compare(database: &Database, workspace: &Workspace, questions: &[String
 
 #[test]
 fn three_ways_to_walk_the_demo_find_the_same() {
-    let Some(database) = database() else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
+    let Some((database, cli)) = harbor_database() else { return };
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     let questions = super::answering::QUESTIONS.map(str::to_owned);
     assert_eq!(block_on(compare(&database, &workspace, &questions)), questions.len());
@@ -183,11 +180,7 @@ fn three_ways_to_walk_the_demo_find_the_same() {
 
 #[test]
 fn a_model_that_judges_takes_apart_and_picks_finds_the_same_on_disk_and_in_the_database() {
-    let Some(database) = database() else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    published(&cli, &database);
+    let Some((database, cli)) = harbor_database() else { return };
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     let on_disk = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
     let asked = [
@@ -197,7 +190,7 @@ fn a_model_that_judges_takes_apart_and_picks_finds_the_same_on_disk_and_in_the_d
     ];
     block_on(async {
         let engines = [on_disk, engine(&database, Traversal::Memory).await, engine(&database, Traversal::Cypher).await];
-        for question in super::answering::QUESTIONS {
+        for question in super::answering::QUESTIONS.into_iter().take(sized(2, usize::MAX)) {
             for options in &asked {
                 let mut all = Vec::new();
                 for engine in &engines {
@@ -223,7 +216,7 @@ fn a_model_that_judges_takes_apart_and_picks_finds_the_same_on_disk_and_in_the_d
 fn three_ways_to_walk_a_real_collection_find_the_same() {
     let Some(database) = database() else { return };
     let (Some(folder), Some(mut documents)) = (shared_data("2wiki-hippo"), bundles(&["2wiki-hippo"])) else { return };
-    documents.truncate(DOCUMENTS);
+    documents.truncate(sized(DOCUMENTS, DOCUMENTS_OF_TORTURE));
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("index");
     index(&path, &Sources::documents(documents));

@@ -11,7 +11,7 @@ use cairn::{AskOptions, SearchOptions, StrategyKind};
 use serde_json::{Value, json};
 
 use super::led::{COMPOUND, Led, QUESTION, Says, found, indexed, names, number, options, plan, well};
-use crate::support::{Cli, block_on, engine};
+use crate::support::{Cli, at_once, block_on, engine};
 
 /// Strategies that a model leads.
 const LED: [StrategyKind; 3] = [StrategyKind::Level, StrategyKind::Dual, StrategyKind::Noise];
@@ -472,15 +472,16 @@ fn calls_and_time_end_them_and_what_was_found_by_then_stands() {
             assert!(model.asked().len() <= calls_max as usize, "{strategy}: {:?}", model.asked());
             assert_eq!((found.hits.len(), found.ledger.work.unwrap().stop), (3, StopReason::Calls), "{strategy}");
         }
-        // A call that is never answered takes the model's share of the time, whichever it is.
-        for hangs_at in [0, 2] {
-            let says: Box<Says> = Box::new(|skill, request, _| Ok(well(skill, request).to_string()));
-            let model = Arc::new(Led { says, hangs_at: Some(hangs_at), asked: Mutex::default() });
-            let search = SearchOptions { deadline: Some(Duration::from_secs(6)), ..options(strategy) };
-            let found = found(&plain.with_model(model), QUESTION, &search);
-            assert_eq!((found.hits.len(), found.ledger.work.unwrap().stop), (3, StopReason::Deadline), "{strategy}");
-        }
     }
+    // A call that is never answered takes the model's share of the time, whichever it is. All of them are waited for at
+    // once.
+    at_once(LED.into_iter().flat_map(|strategy| [(strategy, 0), (strategy, 2)]), |(strategy, hangs_at)| {
+        let says: Box<Says> = Box::new(|skill, request, _| Ok(well(skill, request).to_string()));
+        let model = Arc::new(Led { says, hangs_at: Some(hangs_at), asked: Mutex::default() });
+        let search = SearchOptions { deadline: Some(Duration::from_secs(6)), ..options(strategy) };
+        let found = found(&plain.with_model(model), QUESTION, &search);
+        assert_eq!((found.hits.len(), found.ledger.work.unwrap().stop), (3, StopReason::Deadline), "{strategy}");
+    });
 }
 
 #[test]

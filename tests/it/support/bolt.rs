@@ -115,7 +115,7 @@ fn text(text: &str) -> Vec<u8> {
     [&[0xD0, text.len() as u8], text.as_bytes()].concat()
 }
 
-/// A proxy before a server, which cuts one connection, or holds up all of them.
+/// A proxy before a server, which cuts one connection, or all of them, or holds them up.
 pub(crate) struct Proxy {
     pub(crate) uri: String,
     passing: Arc<Passing>,
@@ -140,6 +140,8 @@ pub(crate) enum Cut {
     After,
     /// It and all after it, of any connection, are held up until they are released.
     Held,
+    /// From it on there is no connection, as if the server had ended, until it is released.
+    Gone,
 }
 
 impl Proxy {
@@ -165,6 +167,9 @@ impl Proxy {
                     stream.set_nodelay(true).unwrap();
                 }
                 let passing = Arc::clone(&shared);
+                if passing.fault_at(passing.messages.load(Ordering::SeqCst)) == Some(Cut::Gone) {
+                    continue;
+                }
                 passing.connections.fetch_add(1, Ordering::SeqCst);
                 let (mut down, mut up) = (server.try_clone().unwrap(), client.try_clone().unwrap());
                 let answers = thread::spawn(move || {
@@ -207,8 +212,14 @@ impl Passing {
     fn admit(&self) -> Option<Cut> {
         let number = self.messages.fetch_add(1, Ordering::SeqCst);
         let is_held = |fault: &mut Option<(usize, Cut)>| matches!(fault, Some((at, Cut::Held)) if number >= *at);
-        let fault = self.released.wait_while(self.fault.lock().unwrap(), is_held).unwrap();
-        fault.filter(|(at, _)| *at == number).map(|(_, cut)| cut)
+        drop(self.released.wait_while(self.fault.lock().unwrap(), is_held).unwrap());
+        self.fault_at(number)
+    }
+
+    /// Returns what happens to a message.
+    fn fault_at(&self, number: usize) -> Option<Cut> {
+        let is_met = |(at, cut): &(usize, Cut)| number == *at || *cut == Cut::Gone && number > *at;
+        self.fault.lock().unwrap().filter(is_met).map(|(_, cut)| cut)
     }
 }
 
@@ -226,7 +237,7 @@ fn pass(
     let mut server = server.try_clone().ok()?;
     while let Some(message) = message(&mut client) {
         let cut = passing.admit();
-        if cut == Some(Cut::Before) {
+        if matches!(cut, Some(Cut::Before | Cut::Gone)) {
             return None;
         }
         if cut == Some(Cut::After) {

@@ -3,6 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// Makes, in `folder`, an authority (`authority.crt`) and a key and certificate for `localhost` that it has signed
 /// (`server.key`, `server.crt`).
@@ -28,4 +33,14 @@ pub(crate) fn certificates(folder: &Path) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Returns how a server encrypts, with the key and certificate in `folder`.
+pub(crate) fn encryption(folder: &Path) -> Arc<ServerConfig> {
+    let chain = CertificateDer::pem_file_iter(folder.join("server.crt")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(folder.join("server.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
+    Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap())
 }

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
 use serde_json::{Value, json};
+
+use super::certificates::encryption;
 
 /// What the server does with one request.
 #[derive(Debug, Clone)]
@@ -176,12 +176,7 @@ impl ChatServer {
 
     /// Starts one at `localhost` that speaks TLS, with the key and certificate in `folder`.
     pub(crate) fn encrypted(plays: impl IntoIterator<Item = Play>, folder: &Path) -> Self {
-        let chain = CertificateDer::pem_file_iter(folder.join("server.crt")).unwrap();
-        let key = PrivateKeyDer::from_pem_file(folder.join("server.key")).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-        let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
-        let config = Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap());
+        let config = encryption(folder);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("https://localhost:{}/v1", listener.local_addr().unwrap().port());
         Self::serving(listener, url, plays, move |stream, plays, asked| {

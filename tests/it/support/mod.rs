@@ -24,6 +24,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -31,6 +34,9 @@ use tempfile::TempDir;
 pub(crate) use library::{block_on, canonical, engine, index, index_with, workspace};
 pub(crate) use random::Random;
 pub(crate) use schema::{assert_valid, complaints, schema};
+
+/// Cases that wait at one time.
+const AT_ONCE: usize = 4;
 
 /// The program in a folder of its own, which goes when this value goes.
 pub(crate) struct Cli {
@@ -52,6 +58,11 @@ impl Cli {
     /// Makes an empty folder.
     pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap() }
+    }
+
+    /// Makes an empty folder within another.
+    pub(crate) fn new_in(folder: &Path) -> Self {
+        Self { folder: TempDir::new_in(folder).unwrap() }
     }
 
     /// Returns the folder that the program runs in.
@@ -178,6 +189,34 @@ impl CommandOutput {
         assert_eq!(self.status, Some(0), "{self:#?}");
         self
     }
+}
+
+/// Returns how long a test goes on that could go on for much longer: as long as usual, or `CAIRN_TEST_MINUTES`, which
+/// `--test torture` sets.
+pub(crate) fn at_most(usual: Duration) -> Duration {
+    let said = std::env::var("CAIRN_TEST_MINUTES").ok().and_then(|minutes| minutes.parse().ok());
+    said.map_or(usual, Duration::from_mins)
+}
+
+/// Returns one of two sizes of what a test tries: `usual`, or `tortured` where `--test torture` runs it.
+pub(crate) fn sized<T>(usual: T, tortured: T) -> T {
+    if at_most(Duration::ZERO).is_zero() { usual } else { tortured }
+}
+
+/// Checks cases a few at a time, each of which waits more than it works.
+pub(crate) fn at_once<T: Send>(cases: impl IntoIterator<Item = T, IntoIter: Send>, check: impl Fn(T) + Sync) {
+    let cases = Mutex::new(cases.into_iter());
+    let next = || cases.lock().unwrap().next();
+    let work = || {
+        while let Some(case) = next() {
+            check(case);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(work);
+        }
+    });
 }
 
 /// Returns the folder of the collection of the examples.
