@@ -12,20 +12,29 @@ const BITS_MAX: usize = 1 << 23;
 
 /// Finds texts that have one of some names, each given by its folded words joined by one space.
 pub(crate) struct WordSieve {
-    /// The names by the rarest of their words, each with the place of that word in it.
-    names: FxHashMap<String, Vec<(String, usize)>>,
+    /// The names by the rarest of their words.
+    names: FxHashMap<String, Vec<Sought>>,
     /// A bit for the hash of each of these words, where they are ASCII.
     bits: Vec<u64>,
+}
+
+/// A name that texts may have.
+struct Sought {
+    name: String,
+    /// The place of its rarest word, and how many words it has.
+    place: usize,
+    words: usize,
 }
 
 impl WordSieve {
     /// Returns the sieve for some names; `frequency` says of a folded word how often texts have it.
     pub(crate) fn of(names: impl IntoIterator<Item = String>, frequency: &dyn Fn(&str) -> u64) -> Self {
-        let mut by_word: FxHashMap<String, Vec<(String, usize)>> = FxHashMap::default();
+        let mut by_word: FxHashMap<String, Vec<Sought>> = FxHashMap::default();
         for name in names {
             let rarest = name.split(' ').enumerate().min_by_key(|(_, word)| frequency(word));
             let Some((place, word)) = rarest.map(|(place, word)| (place, word.to_owned())) else { continue };
-            by_word.entry(word).or_default().push((name, place));
+            let words = name.split(' ').count();
+            by_word.entry(word).or_default().push(Sought { name, place, words });
         }
         let bits = (by_word.len() * BITS_A_NAME).next_power_of_two().clamp(u64::BITS as usize, BITS_MAX);
         let mut sieve = Self { names: by_word, bits: vec![0; bits / u64::BITS as usize] };
@@ -41,18 +50,22 @@ impl WordSieve {
         self.names.is_empty()
     }
 
-    /// Returns whether a text has one of the names, however it writes them.
+    /// Returns whether a text may have one of the names, however it writes them; mostly it then does.
     pub(crate) fn finds(&self, text: &str) -> bool {
-        let mut folded = String::new();
-        let mut may_be_first = |word: &str| {
-            if word.is_ascii() && !self.may_be(word) {
-                return false;
-            }
+        if self.is_empty() {
+            return false;
+        }
+        let (mut folded, mut may_have) = (String::new(), false);
+        for word in words(text).iter().filter(|word| !word.text.is_ascii() || self.may_be(word.text)) {
             folded.clear();
-            push_folded(word, &mut folded);
-            self.names.contains_key(&folded)
-        };
-        !self.is_empty() && words(text).iter().any(|word| may_be_first(word.text)) && self.finds_whole(text)
+            push_folded(word.text, &mut folded);
+            // One sign may stand for several words, as in Arabic: no name can be told from it.
+            if folded.contains(' ') {
+                return true;
+            }
+            may_have |= self.names.contains_key(&folded);
+        }
+        may_have && self.finds_whole(text)
     }
 
     fn may_be(&self, word: &str) -> bool {
@@ -63,9 +76,9 @@ impl WordSieve {
     /// Returns whether all words of one of the names stand side by side.
     fn finds_whole(&self, text: &str) -> bool {
         let folded = FoldedWords::of(text);
-        let stands = |at: usize, (name, place): &(String, usize)| {
-            let Some(first) = at.checked_sub(*place) else { return false };
-            folded.key(first..first + name.split(' ').count()) == name
+        let stands = |at: usize, sought: &Sought| {
+            let Some(first) = at.checked_sub(sought.place) else { return false };
+            folded.key(first..first + sought.words) == sought.name
         };
         (0..folded.words.len()).any(|at| {
             let names = self.names.get(folded.word(at)).map_or(&[][..], Vec::as_slice);
@@ -99,6 +112,7 @@ mod tests {
         for text in ["", "mill", "the mill of Harl", "low tide", "capeks", "tide"] {
             assert!(!sieve.finds(text), "{text}");
         }
+        assert!(sieve.finds("\u{fdfa}"), "the sign of four words");
         let none = WordSieve::of([], &frequency);
         assert!(none.is_empty() && !none.finds("Harl Mill"));
     }

@@ -9,6 +9,7 @@ use super::version_files::damage_of_version;
 use super::{DocumentUnit, FileAccess, PassageUnit, RECORDS, REPLIES, Snapshot, Workspace, is_there, version_folder};
 use crate::domain::{IndexVersion, PseudoQuery, QuestionKind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::files;
 use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
 use crate::store::GraphReader as _;
 
@@ -133,6 +134,8 @@ impl Workspace {
 
     fn check_version(&self, records: &Records, row: &VersionRow, report: &mut IndexCheck) -> Result<()> {
         let folder = version_folder(&self.path, row.version);
+        // What a run replaces meanwhile stays until it is checked.
+        let _in_use = files::use_folder(&folder);
         let mut damaged = Vec::new();
         for error in damage_of_version(&folder, row) {
             match error.kind() {

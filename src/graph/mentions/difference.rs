@@ -27,6 +27,26 @@ pub struct EarlierNames<'a> {
     pub gone: Vec<NamedPassage<'a>>,
 }
 
+impl EarlierNames<'_> {
+    /// Returns whether it saves work over a collection of so many passages. Much of a collection is better numbered block
+    /// by block. Only a forged version has texts that are not in order, or one twice.
+    pub(super) fn is_of_use(&self, passages: usize) -> bool {
+        let staying = self.passages.iter().filter(|now| **now != GONE).count();
+        let (graph, statistics) = (&self.graph, &self.statistics);
+        2 * staying >= passages
+            && is_ascending(graph.entity_name_ends, graph.entity_names.items())
+            && is_ascending(graph.cue_ends, graph.cue_prefixes.items())
+            && is_ascending(statistics.shared_ends, statistics.shared_names.items())
+    }
+}
+
+/// Returns whether each of some texts comes after the one before it.
+fn is_ascending<K: Ordinal>(ends: Column<'_, K, u32>, texts: &[u8]) -> bool {
+    ends.ordinals()
+        .zip(ends.ordinals().skip(1))
+        .all(|(one, next)| text_at(&ends, texts, one) < text_at(&ends, texts, next))
+}
+
 /// A passage, and the most mentions that it may have.
 type Shared<'a> = (NamedPassage<'a>, usize);
 

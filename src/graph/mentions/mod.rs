@@ -120,7 +120,7 @@ pub fn pack_mentions(
         passages.extend(document.passages.iter().map(|passage| (*passage, share)));
     }
     let by_rule_alone = passages.iter().all(|(passage, _)| passage.extraction.is_none());
-    if let Some(earlier) = earlier.filter(|_| by_rule_alone) {
+    if let Some(earlier) = earlier.filter(|it| by_rule_alone && it.is_of_use(passages.len())) {
         return difference::pack(documents, &passages, packed, earlier, cancellation);
     }
     let cases = count_cases(passages.iter().map(|it| it.0), cancellation)?;

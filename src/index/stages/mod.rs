@@ -54,7 +54,7 @@ struct Listed {
 const STAGES: [Listed; 11] = [
     listed("collecting", "collecting", 1),
     listed("names", "finding names", 2),
-    listed("resolution", "merging names", 1),
+    listed("resolution", "merging names", 2),
     listed("passage-vectors", "embedding", 1),
     listed("sentence-vectors", "embedding", 1),
     listed("incoming-vectors", "embedding", 1),

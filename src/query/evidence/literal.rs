@@ -26,12 +26,13 @@ pub(super) fn literal_in(pattern: &str) -> String {
             }
             '(' => runs.open(),
             ')' => runs.close(),
-            '*' | '?' => runs.end_without_last(),
+            // What is repeated may be repeated again, any number of times.
+            '*' | '?' | '+' => runs.end_without_last(),
             '{' => {
                 runs.end_without_last();
                 rest.by_ref().find(|c| *c == '}');
             }
-            '+' | '.' | '^' | '$' => runs.end(),
+            '.' | '^' | '$' => runs.end(),
             c => runs.push(c),
         }
     }
@@ -108,7 +109,8 @@ mod tests {
         for (pattern, literal) in [
             ("concrete arch of [0-9]+ feet", "concrete arch of "),
             ("gc\\.\\w+Expire", "Expire"),
-            ("ab+c", "ab"),
+            ("ab+c", "a"),
+            ("ab+*c", "a"),
             ("abc?d", "ab"),
             ("abc{0,2}d", "ab"),
             ("(abc)?de", "de"),
