@@ -294,8 +294,8 @@ pub(crate) fn use_folder(path: &Path) -> Option<FolderInUse> {
     folder.try_lock_shared().ok().map(|()| FolderInUse(folder))
 }
 
-/// Takes a folder for oneself alone; nothing where somebody else uses it, or where the system cannot tell: on a network,
-/// a lock on a folder may hold for this machine alone.
+/// Takes a folder for oneself alone; nothing where somebody else uses it, or where the system cannot tell: on a
+/// network, a lock on a folder may hold for this machine alone.
 pub(crate) fn claim_folder(path: &Path) -> Option<FolderInUse> {
     let folder = to_read(Links::Refused).open(path).ok().filter(is_on_local_disk)?;
     folder.try_lock().ok().map(|()| FolderInUse(folder))

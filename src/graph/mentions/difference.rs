@@ -28,8 +28,8 @@ pub struct EarlierNames<'a> {
 }
 
 impl EarlierNames<'_> {
-    /// Returns whether it saves work over a collection of so many passages. Much of a collection is better numbered block
-    /// by block. Only a forged version has texts that are not in order, or one twice.
+    /// Returns whether it saves work over a collection of so many passages. Much of a collection is better numbered
+    /// block by block. Only a forged version has texts that are not in order, or one twice.
     pub(super) fn is_of_use(&self, passages: usize) -> bool {
         let staying = self.passages.iter().filter(|now| **now != GONE).count();
         let (graph, statistics) = (&self.graph, &self.statistics);
