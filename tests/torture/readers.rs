@@ -39,7 +39,9 @@ fn run(run: &Run) -> Tally {
         let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(|| read(&path, &done))).collect();
         (2..=versions).for_each(publish);
         done.store(true, Ordering::Relaxed);
-        readers.into_iter().for_each(|reader| tally.add(reader.join().unwrap()));
+        for reader in readers {
+            tally.add(reader.join().unwrap());
+        }
     });
     tally.count("versions made", versions);
     let kept = std::fs::read_dir(path.join("versions")).unwrap().count();

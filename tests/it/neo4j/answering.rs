@@ -144,7 +144,8 @@ fn a_regular_expression_finds_what_it_finds_in_the_index() {
             1 => format!("Weir {number}:\n    level = {number}"),
             _ => format!("The abbey of Saint {number}. It owns a mill."),
         };
-        json!({ "id": format!("r{number}"), "text": text, "kind": if number.is_multiple_of(2) { "even" } else { "odd" } })
+        let kind = if number.is_multiple_of(2) { "even" } else { "odd" };
+        json!({ "id": format!("r{number}"), "text": text, "kind": kind })
     };
     let records: Vec<String> = (0..1_100).map(|number| record(number).to_string()).collect();
     cli.write("notes.jsonl", records.join("\n"));
