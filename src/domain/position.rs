@@ -215,10 +215,10 @@ mod tests {
         ) {
             asked.sort_unstable();
             for positions in [Positions::of_lines(), Positions::Lines(marks(&[(0, 1), (7, 40), (30, 2)]))] {
-              let mut lines = Lines::of(&positions, &text);
-              for &offset in &asked {
-                prop_assert_eq!(lines.at(offset), Lines::of(&positions, &text).at(offset));
-              }
+                let mut lines = Lines::of(&positions, &text);
+                for &offset in &asked {
+                    prop_assert_eq!(lines.at(offset), Lines::of(&positions, &text).at(offset));
+                }
             }
         }
     }

@@ -471,11 +471,9 @@ impl SearchOptions {
                 refused(calibration.reranker.clone(), "nothing is reranked, so there are no scores to calibrate")
             }
             (None, Some(least)) => refused(least.to_string(), "a score is a probability only with a calibration"),
-            (_, Some(least)) if !(0.0..=1.0).contains(&least) => refused(
-                least.to_string(),
-                "it must be between 0 and \
-                1",
-            ),
+            (_, Some(least)) if !(0.0..=1.0).contains(&least) => {
+                refused(least.to_string(), "it must be between 0 and 1")
+            }
             (Some(calibration), _) if self.joins_lists() => refused(calibration.reranker.clone(), JOINED),
             _ => Ok(()),
         }

@@ -48,7 +48,7 @@ fn is_ascending<K: Ordinal>(ends: Column<'_, K, u32>, texts: &[u8]) -> bool {
 }
 
 /// A passage, and the most mentions that it may have.
-type Shared<'a> = (NamedPassage<'a>, usize);
+type Bounded<'a> = (NamedPassage<'a>, usize);
 
 /// What stays of an earlier version.
 struct Staying {
@@ -82,7 +82,7 @@ impl Staying {
 /// Fills what is filled from all documents, of those that changed.
 pub(super) fn pack(
     documents: &[NamedDocument<'_>],
-    passages: &[Shared<'_>],
+    passages: &[Bounded<'_>],
     packed: &mut PackedGraph,
     earlier: &EarlierNames<'_>,
     cancellation: &Cancellation,
@@ -201,14 +201,14 @@ fn is_named_anew(
 
 /// Returns the mentions of new passages, and of those that have one of `changed`; for all others none.
 fn find(
-    (passages, staying): (&[Shared<'_>], &Staying),
+    (passages, staying): (&[Bounded<'_>], &Staying),
     names: &Names,
     changed: impl Iterator<Item = String>,
     cancellation: &Cancellation,
 ) -> Result<Vec<Option<PassageMentions>>> {
     let sieve = WordSieve::of(changed, &|word| names.cases.frequency(word));
     let finder = Finder::new(names);
-    let find = |((passage, most), before): (&Shared<'_>, &Option<PassageOrdinal>)| {
+    let find = |((passage, most), before): (&Bounded<'_>, &Option<PassageOrdinal>)| {
         let is_as_before = before.is_some() && !sieve.finds(&passage.prose());
         (!is_as_before).then(|| finder.mentions(passage, *most))
     };
