@@ -80,7 +80,7 @@ fn passages_of(document: &Document) -> Vec<crate::domain::Passage> {
 /// What a worker says that a document has taken over.
 #[must_use]
 pub fn frames(_folder: &Path, input: &[u8]) -> bool {
-    crate::ingest::hears(input)
+    crate::ingest::is_worker_output(input)
 }
 
 /// Documents and archives that our own parsers take apart, which one by the first byte.

@@ -13,11 +13,11 @@ use super::worker::{Give, LeftOut, Piece, Refusal};
 const MEMBERS_MAX: usize = 100_000;
 /// Bytes of the name of a file inside at most.
 const NAME_BYTES_MAX: usize = 4_096;
-/// How many times as large as the archive all that it holds may be; smaller archives may hold 64 MiB.
+/// How many times the size of an archive its contents may have in total; 64 MiB are always allowed.
 const EXPANSION_MAX: u64 = 200;
 const EXPANSION_BYTES_MIN: u64 = 64 << 20;
 
-/// Hands on the files of a zip archive, in the order of their names.
+/// Passes on the files of a zip archive, in the order of their names.
 pub(super) fn read_zip(bytes: &[u8], bytes_max: u64, give: &mut Give<'_>) -> Result<(), Refusal> {
     let damaged = |error: zip::result::ZipError| Refusal::damaged(format!("it cannot be unpacked: {error}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
@@ -69,12 +69,12 @@ fn members(archive: &ZipArchive<Cursor<&[u8]>>, give: &mut Give<'_>) -> Result<V
     Ok(members)
 }
 
-/// Hidden files, as below a folder, and what a system adds for itself.
+/// Returns whether a file is hidden, or one that an operating system adds for itself.
 fn is_passed_over(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX")
 }
 
-/// Hands on the file that a gzip file holds, or the files of the tar archive in it.
+/// Passes on the file in a gzip file, or the files of the tar archive in it.
 pub(super) fn read_gzip(bytes: &[u8], name: &str, bytes_max: u64, give: &mut Give<'_>) -> Result<(), Refusal> {
     let inside = inner_name(name);
     let mut left = Left::of(bytes);
@@ -85,13 +85,13 @@ pub(super) fn read_gzip(bytes: &[u8], name: &str, bytes_max: u64, give: &mut Giv
     unpack(unpacked, inside, bytes_max, &mut left, give)
 }
 
-/// Hands on the files of a tar archive, in their order.
+/// Passes on the files of a tar archive, in their order.
 pub(super) fn read_plain_tar(bytes: &[u8], bytes_max: u64, give: &mut Give<'_>) -> Result<(), Refusal> {
     read_tar(bytes, &mut Left::of(bytes), bytes_max, give)
 }
 
 fn read_tar(packed: impl Read, left: &mut Left, bytes_max: u64, give: &mut Give<'_>) -> Result<(), Refusal> {
-    // Beside what is read, headers and what is passed over.
+    // Headers and skipped files are read too; twice the limit leaves room for them.
     let mut archive = tar::Archive::new(packed.take(left.0.saturating_mul(2)));
     let damaged =
         |error: io::Error| Refusal::damaged(format!("it cannot be unpacked: {error}; the files before that were read"));
@@ -100,7 +100,7 @@ fn read_tar(packed: impl Read, left: &mut Left, bytes_max: u64, give: &mut Give<
         let entry = entry.map_err(damaged)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let name = name.trim_start_matches("./").trim_start_matches('/').to_owned();
-        // Links, folders and devices hold nothing; nor does a folder of archives before 1988, which has a slash.
+        // Links, folders and devices have no contents; nor do folders in archives from before 1988, marked by a slash.
         if !entry.header().entry_type().is_file() || name.ends_with('/') || is_passed_over(&name) {
             continue;
         }
@@ -118,7 +118,7 @@ fn read_tar(packed: impl Read, left: &mut Left, bytes_max: u64, give: &mut Give<
     Ok(())
 }
 
-/// A file of a known length, whose end before that is an error.
+/// A file of a known length; if it ends earlier, that is an error.
 struct Whole<R> {
     packed: R,
     left: u64,
@@ -135,7 +135,7 @@ impl<R: Read> Read for Whole<R> {
     }
 }
 
-/// Returns what a file is called without the extension that says that it is packed.
+/// Returns the name of a file without the extension that says it is compressed.
 fn inner_name(name: &str) -> String {
     let name = name.rsplit(['/', '!']).next().unwrap_or(name);
     match name.rsplit_once('.') {
@@ -145,7 +145,7 @@ fn inner_name(name: &str) -> String {
     }
 }
 
-/// Bytes that may still come of an archive.
+/// Bytes that may still be unpacked from an archive.
 struct Left(u64);
 
 impl Left {
@@ -179,7 +179,7 @@ fn unpack(
     give(Piece::Member { name, bytes })
 }
 
-/// Returns what is given in the place of a file whose name is too long.
+/// Returns the piece that takes the place of a file whose name is too long.
 fn left_out_for_name(name: &str) -> Option<Piece> {
     let reason = || format!("a name of {} bytes; it may have {NAME_BYTES_MAX}", name.len());
     (name.len() > NAME_BYTES_MAX).then(|| left_out(&name.chars().take(80).collect::<String>(), &reason()))
@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes a header of a tar archive, of a file unless `kind` says otherwise.
+    /// Makes a header of a tar archive: of a regular file, unless `kind` says otherwise.
     fn header(name: &str, bytes: usize, kind: u8) -> Vec<u8> {
         let mut block = vec![0; 512];
         block[..name.len()].copy_from_slice(name.as_bytes());

@@ -5,12 +5,12 @@ use crate::domain::{PAGE_END, PositionMark, Positions};
 /// Levels of headings.
 const LEVELS_MAX: usize = 6;
 
-/// Text as it grows.
+/// The text so far.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     text: String,
     pages: Vec<PositionMark>,
-    /// What the last line was: lists and tables have no room between their lines.
+    /// What the last line was: the lines of lists and tables have no blank lines between them.
     last: Option<Block>,
 }
 
@@ -34,17 +34,17 @@ impl Blocks {
         }
     }
 
-    /// Appends a paragraph; its lines stay lines.
+    /// Appends a paragraph, keeping its line breaks.
     pub(super) fn paragraph(&mut self, text: &str) {
         self.block(Block::Paragraph, "", text);
     }
 
-    /// Appends an item of a list, so many lists deep, from 0.
+    /// Appends a list item at nesting level `depth`, from 0.
     pub(super) fn item(&mut self, depth: usize, marker: &str, text: &str) {
         self.block(Block::Item, &format!("{}{marker} ", "  ".repeat(depth.min(8))), text);
     }
 
-    /// Appends a row of a table, if any of its cells says something.
+    /// Appends a row of a table, unless all its cells are empty.
     pub(super) fn row<'a>(&mut self, cells: impl Iterator<Item = &'a str>) {
         let cells: Vec<String> = cells.map(one_line).collect();
         let end = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
@@ -53,7 +53,7 @@ impl Blocks {
         }
     }
 
-    /// Appends a line that is a row of its own.
+    /// Appends a single line as a row.
     pub(super) fn line(&mut self, text: &str) {
         self.block(Block::Row, "", text);
     }
@@ -68,12 +68,12 @@ impl Blocks {
         self.pages.push(PositionMark { offset: self.text.len() as u32, number });
     }
 
-    /// Returns how many bytes there are.
+    /// Returns the length of the text in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Returns the text and its pages, where there are any.
+    /// Returns the text and its pages, if there are any.
     pub(super) fn finish(self) -> (String, Positions) {
         let positions = if self.pages.is_empty() { Positions::None } else { Positions::Pages(self.pages) };
         (self.text, positions)
@@ -107,7 +107,7 @@ impl Blocks {
     }
 }
 
-/// Appends a line of text so that it is no heading, whatever it begins with.
+/// Appends a line of text in such a form that it is not read as a heading.
 pub(super) fn push_plain(text: &mut String, line: &str) {
     if is_like_heading(line.trim_start()) {
         text.push('\\');

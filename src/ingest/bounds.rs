@@ -43,7 +43,7 @@ pub fn bound(document: &mut Document) -> Result<Option<String>, String> {
     Ok((!cuts.is_empty()).then(|| cuts.join(", ")))
 }
 
-/// Leaves out what is too long or too much, and returns how many entries that is.
+/// Leaves out entries that are too long or too many, and returns how many.
 fn bound_metadata(metadata: &mut Metadata) -> usize {
     let all = metadata.len();
     let (mut count, mut bytes) = (0, 0);

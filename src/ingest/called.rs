@@ -57,7 +57,7 @@ pub fn read_called(called: &Called, bytes: Vec<u8>, options: &IngestOptions) -> 
         source_id,
         ..document
     };
-    // What only shortens it is told by the run that indexes it.
+    // Of a document that is only shortened, the run that indexes it tells.
     bound(&mut document.clone()).map_err(|reason| refused(std::mem::take(&mut document.source_id), reason))?;
     Ok(document)
 }
@@ -66,12 +66,12 @@ fn refused(value: String, reason: String) -> Error {
     Error::Option { option: "text", value, reason }
 }
 
-/// Returns the name of the file that a text is read as: its address where that ends like a file of a format that is
-/// read, without what follows the path of a page.
+/// Returns the file name by which a text is read: its address, without what follows the path of a page, if that ends in
+/// the extension of a known format.
 fn file_name(address: &str) -> String {
     let is_page = address.contains("://");
     let path = if is_page { address.split(['?', '#']).next().unwrap_or_default() } else { address };
-    // The name of a host is no name of a file.
+    // The name of a host is not the name of a file.
     let is_host = is_page && path.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
     let extensions = extensions(Path::new(path));
     let is_known = !is_host && !extensions.is_empty() && formats::find(b"", &extensions).is_some();
@@ -110,7 +110,7 @@ mod tests {
         let media_type = |address: &str, text: &str| read("", address, text.as_bytes()).unwrap().media_type;
         assert_eq!(media_type("https://a.b/c.md?x=1", "It stands."), "text/markdown");
         assert_eq!(media_type("notes/v1.2", "It stands."), "text/plain");
-        // Org is a format too.
+        // Org is a format, too.
         assert_eq!(media_type("https://example.org", "It stands."), "text/plain");
         #[cfg(feature = "html")]
         assert_eq!(media_type("https://a.b/c", "<!DOCTYPE html><p>It stands.</p>"), "text/html");

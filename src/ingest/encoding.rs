@@ -5,7 +5,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 /// Bytes at the beginning of a page that may say its encoding.
 const DECLARED_WITHIN: usize = 4_096;
-/// Of a text, how many characters per thousand may be such as no text has.
+/// How many characters per thousand may be ones that no text contains.
 const STRAYS_PER_THOUSAND_MAX: usize = 5;
 
 /// A text, and the name of the encoding that it was in, unless that is UTF-8.
@@ -15,11 +15,11 @@ pub(super) struct Decoded {
     pub(super) encoding: Option<&'static str>,
 }
 
-/// Returns the text that bytes are.
+/// Decodes bytes to text.
 ///
 /// # Errors
 ///
-/// That they are no text: they have bytes of zero, or many other characters that stand in no text.
+/// If they are not text: they contain zero bytes, or many other characters that no text contains.
 pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, String> {
     if let Some((encoding, mark_bytes)) = Encoding::for_bom(&bytes) {
         let bytes = bytes.get(mark_bytes..).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, String> {
     checked(Decoded { text: text.into_owned(), encoding: Some(encoding.name()) })
 }
 
-/// Returns the encoding that a page says it is in. What says UTF-8 and is not is guessed.
+/// Returns the encoding that a page declares. If it declares UTF-8 and is not UTF-8, the encoding is guessed.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes.get(..DECLARED_WITHIN).unwrap_or(bytes).to_ascii_lowercase();
     let is_page = head.trim_ascii_start().starts_with(b"<");
@@ -46,11 +46,11 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
     let end = rest.iter().position(|it| !it.is_ascii_alphanumeric() && !b"-_:.".contains(it)).unwrap_or(rest.len());
     let found = Encoding::for_label(rest.get(..end)?)?;
-    // What could be read to here is no UTF-16.
+    // The declaration was readable as ASCII, so it is not in UTF-16.
     (found != UTF_8 && found != UTF_16LE && found != UTF_16BE).then_some(found)
 }
 
-/// Returns UTF-16 without a mark, which every second byte of zero gives away.
+/// Detects UTF-16 without a byte order mark by its zero bytes, which are every second one.
 fn without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes.get(..DECLARED_WITHIN).unwrap_or(bytes);
     let zeros = |first: usize| head.iter().skip(first).step_by(2).filter(|it| **it == 0).count();

@@ -35,7 +35,7 @@ pub(super) fn read(bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refusal> {
             unread += 1;
             continue;
         }
-        // A page with a picture alone has no text.
+        // A page with only a picture has no text.
         let Ok(Extracted { text: chapter_text, .. }) = html::parse(content.to_owned()) else { continue };
         if !text.is_empty() {
             text.push_str("\n\n");
@@ -62,7 +62,7 @@ pub(super) fn read(bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refusal> {
     give(Piece::Document { within: String::new(), extracted })
 }
 
-/// Returns what the table of contents calls the files of the book.
+/// Returns the titles that the table of contents gives to the files of the book.
 fn labels(book: &Epub) -> HashMap<String, String> {
     let mut labels = HashMap::new();
     let Some(contents) = book.toc().contents() else { return labels };

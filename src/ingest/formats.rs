@@ -12,9 +12,9 @@ pub(super) const HEAD_BYTES: usize = 4_096;
 /// A file, as a parser gets it.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
-    /// Its name, from its root on: `docs/guide.html`.
+    /// Its name, starting with that of its root: `docs/guide.html`.
     pub(super) name: &'a str,
-    /// All of it.
+    /// Its contents.
     pub(super) bytes: Vec<u8>,
     /// Options for reading.
     #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "tables alone have options"))]
@@ -23,49 +23,49 @@ pub(super) struct Input<'a> {
     pub(super) media_type: &'static str,
 }
 
-/// Makes a document of a text, or says why not. It is linear, bounded in depth and memory, and never panics.
-pub(super) type ParseText = fn(String) -> Result<Extracted, String>;
-/// Makes documents of the bytes of a file, or says why not. It is linear, bounded in depth and memory, and never
+/// Turns a text into a document, or says why it cannot. Takes linear time, is bounded in depth and memory, never
 /// panics.
+pub(super) type ParseText = fn(String) -> Result<Extracted, String>;
+/// Turns the bytes of a file into documents, or says why it cannot. Takes linear time, is bounded in depth and memory,
+/// and never panics.
 pub(super) type ParseBytes = fn(Input<'_>) -> Result<Vec<Part>, String>;
 
 /// How a format is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Parser {
-    /// As text, whole and decoded: one document, in this process.
+    /// From its whole decoded text, in this process: one document.
     Text(ParseText),
-    /// As bytes, whole: one document or several, in this process.
+    /// From all its bytes, in this process: one document or several.
     Bytes(ParseBytes),
-    /// In a process of its own, which may be taken over or die: one document or several, and files inside.
+    /// In a process of its own, which may crash or be taken over: one document or several, and files inside.
     Guarded(GuardedFormat),
-    /// By a program of the user's own.
+    /// By the user's own program.
     Converted,
-    /// Not in this build: the feature of this crate that has the parser is off.
+    /// Not in this build: the feature of this crate that contains the parser is off.
     Off(&'static str),
     /// As a record or an array of records, piece by piece.
     Json,
-    /// As a record a line, piece by piece.
+    /// As one record per line, piece by piece.
     JsonLines,
 }
 
-/// A format that is read.
+/// A supported format.
 #[derive(Debug)]
 pub(super) struct Format {
-    /// The media type of its documents, unless the parser says another.
+    /// The media type of its documents, unless the parser gives another.
     pub(super) media_type: &'static str,
-    /// Extensions of names, in lower case.
+    /// File extensions, in lower case.
     pub(super) extensions: &'static [&'static str],
-    /// Whether the first bytes of a file, without those that tell the order of bytes and white space, are of this
-    /// format for certain.
+    /// Whether the first bytes of a file, after a byte order mark and white space, are certainly of this format.
     pub(super) is_told_by: fn(&[u8]) -> bool,
     /// How it is read.
     pub(super) parser: Parser,
 }
 
-/// Plain text, for what has no extension too. Debian's packages have a `README.Debian`.
+/// Plain text, also for files without an extension. Debian packages contain a `README.Debian`.
 const PLAIN: Format = text("text/plain", &["txt", "text", "debian"], plain::parse);
 
-/// Returns a format of text that only names tell.
+/// Returns a text format that is recognized by its extension only.
 const fn text(media_type: &'static str, extensions: &'static [&'static str], parse: ParseText) -> Format {
     Format { media_type, extensions, is_told_by: |_| false, parser: Parser::Text(parse) }
 }
@@ -75,7 +75,7 @@ const fn code(media_type: &'static str, extensions: &'static [&'static str]) -> 
     run_by(media_type, extensions, |_| false)
 }
 
-/// Returns a language of source code that the first line of a file may tell.
+/// Returns a language of source code that can also be recognized by the first line of a file.
 const fn run_by(
     media_type: &'static str,
     extensions: &'static [&'static str],
@@ -163,13 +163,13 @@ pub(super) fn find(head: &[u8], extensions: &[String]) -> Option<&'static Format
     let all = || FORMATS.iter().chain(guarded_formats::FORMATS);
     let by_content = all().find(|it| (it.is_told_by)(start));
     let named = |name: &str| all().find(|it| it.extensions.contains(&name));
-    // What was given a name that every program opens: `os.rst.txt`.
+    // Files with `.txt` appended so that every program opens them: `os.rst.txt`.
     let inner = || named(extension(1)).filter(|_| extension(0) == "txt");
     let by_name = || inner().or_else(|| named(extension(0)));
     by_content.or_else(by_name).or_else(|| (extensions.is_empty() && is_text(head)).then_some(&PLAIN))
 }
 
-/// Returns whether bytes are the beginning of a text of UTF-8 without control characters.
+/// Returns whether bytes are the beginning of UTF-8 text without control characters.
 fn is_text(head: &[u8]) -> bool {
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,

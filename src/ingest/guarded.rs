@@ -41,7 +41,7 @@ impl Reader<'_> {
                 self.part(root, Part { address: within, content: Ok(extracted) }, format)
             }
             Piece::Member { name, bytes } => self.member(root, &name, bytes),
-            // Of a document that comes nevertheless.
+            // Left out of a document that is read nevertheless.
             Piece::Left(LeftOut { name, reason }) if name.is_empty() => {
                 let source = self.name();
                 (self.visit)(SourceItem::Shortened(Skip { source, reason }))
@@ -54,7 +54,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a file inside the file that is read.
+    /// Reads a file that is inside the current one.
     fn member(&mut self, root: &str, name: &str, bytes: Vec<u8>) -> Result<()> {
         let full = inside(&self.name(), name);
         let extensions = extensions(Path::new(name));
@@ -87,7 +87,7 @@ impl Reader<'_> {
         extensions.first().is_some_and(|it| self.options.converters.contains_key(it))
     }
 
-    /// Reads a file by a program that the user named for its extension.
+    /// Reads a file with a program that the user named for its extension.
     pub(super) fn converted(&mut self, root: &str, path: &Path, format: &'static Format) -> Result<()> {
         let extension = extensions(path).into_iter().next().unwrap_or_default();
         let content = match (&self.options.worker, self.options.converters.get(&extension)) {
@@ -96,7 +96,7 @@ impl Reader<'_> {
             _ => Err("its converter needs a worker program, and none was named".to_owned()),
         };
         let content = content.map(|mut extracted| {
-            // Programs that turn pages into text part them so.
+            // Programs that turn pages into text separate them with form feeds.
             if extracted.text.contains(PAGE_END) {
                 extracted.positions = pages_of(&extracted.text);
             }
@@ -106,14 +106,14 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the pages of a text in which form feeds part them.
+/// Returns the pages of a text in which form feeds separate them.
 fn pages_of(text: &str) -> Positions {
     let ends = text.match_indices(PAGE_END).map(|(at, end)| at + end.len()).filter(|at| *at < text.len());
     let starts = std::iter::once(0).chain(ends).zip(1..);
     Positions::Pages(starts.map(|(offset, number)| PositionMark { offset: offset as u32, number }).collect())
 }
 
-/// Returns the name of a file inside another. What begins with `#` is a part of it, such as a message.
+/// Returns the name of a file inside another. A name that begins with `#` is a part of it, such as a message.
 fn inside(file: &str, name: &str) -> String {
     let sign = if name.starts_with('#') { "" } else { "!" };
     format!("{file}{sign}{name}")

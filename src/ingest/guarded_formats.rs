@@ -4,15 +4,15 @@
 use super::formats::{Format, Parser};
 use super::worker::Format as Guarded;
 
-/// What a zip archive begins with, and what a file of an office program of the last century does.
+/// How a zip archive begins.
 const ZIP: &[u8] = b"PK\x03\x04";
 
-/// Returns the parser of a format, if the feature of this crate that has it is on.
+/// Returns the parser of a format, if the feature that contains it is on.
 const fn in_worker(format: Guarded, feature: &'static str, is_on: bool) -> Parser {
     if is_on { Parser::Guarded(format) } else { Parser::Off(feature) }
 }
 
-/// All of them.
+/// The formats that workers read.
 pub(super) const FORMATS: &[Format] = &[
     Format {
         media_type: "application/pdf",
@@ -92,13 +92,13 @@ fn is_ooxml(head: &[u8], folder: &[u8]) -> bool {
     head.starts_with(ZIP) && contains(head, b"[Content_Types].xml") && contains(head, folder)
 }
 
-/// Such files begin with their type, which is not packed.
+/// Such files begin with their type, uncompressed.
 fn is_typed(head: &[u8], media_type: &[u8]) -> bool {
     let typed = [b"mimetype", media_type].concat();
     head.starts_with(ZIP) && contains(&head[..head.len().min(200)], &typed)
 }
 
-/// A message begins with lines of a header, of which some are in every one.
+/// A message begins with header lines, some of which every message has.
 fn is_message(head: &[u8]) -> bool {
     const FIRST: [&[u8]; 6] =
         [b"Return-Path:", b"Received:", b"Delivered-To:", b"Message-ID:", b"MIME-Version:", b"From:"];

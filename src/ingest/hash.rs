@@ -2,13 +2,13 @@
 
 use crate::domain::{Document, Positions};
 
-/// Returns the hash of all that the source of a document says; equal only for equal documents.
+/// Returns the hash of everything that the source says about a document; only equal documents have equal hashes.
 #[must_use]
 pub fn content_hash(document: &Document) -> [u8; 32] {
     let Document { id: _, source_id, title, uri, media_type, text, positions, metadata } = document;
     let mut hasher = blake3::Hasher::new();
     let mut add = |part: &str| {
-        // With its length, so that no two lists of parts are one sequence of bytes.
+        // Each part with its length, so that different lists of parts never give the same bytes.
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     };
@@ -25,7 +25,7 @@ pub fn content_hash(document: &Document) -> [u8; 32] {
         Positions::Lines(marks) => ("lines", &marks[..]),
         Positions::Pages(marks) => ("pages", &marks[..]),
     };
-    // A document without has the hash that it had before there were any.
+    // Without marks, the hash is the one from before documents had positions.
     if !marks.is_empty() {
         add(kind);
         for mark in marks {

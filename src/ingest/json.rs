@@ -14,7 +14,7 @@ use super::text_file::{BYTE_ORDER_MARK, not_utf8, refused};
 use super::values::{VALUES_MAX, Values, too_many};
 use crate::error::{Error, Result};
 
-/// Calls `visit` for the object that a file is, or for each item of the array that it is.
+/// Calls `visit` for the object in a file, or for each item of the array in it.
 pub(super) fn read(path: &Path, bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
     match open(path) {
         Ok(file) => read_from(file, &|| first_not_utf8(File::open(path)?), bytes_max, visit),
@@ -22,13 +22,13 @@ pub(super) fn read(path: &Path, bytes_max: u64, visit: &mut Visit<'_>) -> Result
     }
 }
 
-/// Calls `visit` for the object that bytes are, or for each item of the array that they are.
+/// Calls `visit` for the object in these bytes, or for each item of the array in them.
 pub(super) fn read_bytes(bytes: &[u8], bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
     let json = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     read_from(json, &|| first_not_utf8(bytes), bytes_max, visit)
 }
 
-/// Reads on from `file`; `not_utf8` finds the first byte of all that is no text.
+/// Reads `file`; `not_utf8` finds the first byte in it that is not UTF-8.
 fn read_from(
     file: impl BufRead,
     not_utf8: &dyn Fn() -> io::Result<Option<u64>>,
@@ -67,7 +67,7 @@ fn open(path: &Path) -> io::Result<BufReader<File>> {
 }
 
 fn reason(first_not_utf8: &dyn Fn() -> io::Result<Option<u64>>, error: &serde_json::Error) -> String {
-    // The parser checks a string once it has it, and says where that ends.
+    // The parser checks a string only once it has read all of it, and reports where the string ends.
     match first_not_utf8() {
         Ok(Some(at)) => not_utf8(at),
         _ if error.is_io() => refused(&io::Error::other(error.to_string())),
@@ -76,10 +76,10 @@ fn reason(first_not_utf8: &dyn Fn() -> io::Result<Option<u64>>, error: &serde_js
     }
 }
 
-/// Returns the first byte that is no part of UTF-8 text.
+/// Returns the first byte that is not part of UTF-8 text.
 fn first_not_utf8(mut file: impl Read) -> io::Result<Option<u64>> {
     let mut buffer = vec![0; 64 << 10];
-    // Bytes at the front of the buffer that began a character, and where they stand in the file.
+    // Bytes at the front of the buffer that began a character, and their offset in the file.
     let (mut kept, mut offset) = (0, 0);
     loop {
         let read = file.read(&mut buffer[kept..])?;
@@ -102,16 +102,16 @@ fn first_not_utf8(mut file: impl Read) -> io::Result<Option<u64>> {
     }
 }
 
-/// A file of which an item may take so many bytes and no more.
+/// A file with a limit on the bytes of each item.
 struct Metered<'a, R> {
     file: R,
     left: &'a Cell<u64>,
-    /// The line of the byte that comes next, counted from 1.
+    /// The line of the next byte, counted from 1.
     lines: &'a Cell<u32>,
 }
 
 impl<R: BufRead> Read for Metered<'_, R> {
-    /// The parser takes one byte at a time, so that what a buffer reads ahead is charged to nobody.
+    /// The parser takes one byte at a time, so that bytes read ahead into a buffer are not counted.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(bytes)?;
         let ends = bytes.iter().take(read).filter(|byte| **byte == b'\n').count();
@@ -125,7 +125,7 @@ impl<R: BufRead> Read for Metered<'_, R> {
     }
 }
 
-/// Returns the record that a value is, if values were left when it was read.
+/// Returns the value as a record, unless the limit on values was reached.
 fn object(value: Value, left: &Cell<usize>) -> Result<Map<String, Value>, String> {
     match value {
         _ if left.get() == 0 => Err(too_many()),
@@ -162,7 +162,7 @@ struct Items<'a, 'v> {
 }
 
 impl Items<'_, '_> {
-    /// Passes an item on that begins on a line; returns whether to continue.
+    /// Passes on an item that begins on a line; returns whether to continue.
     fn pass(&mut self, place: Place, line: u32, item: Result<Map<String, Value>, String>) -> bool {
         self.count += 1;
         let nth = if self.begins.line == line { self.begins.nth + 1 } else { 1 };

@@ -15,7 +15,7 @@ use crate::domain::Metadata;
 const MESSAGES_MAX: usize = 200_000;
 /// Attachments of a message at most.
 const ATTACHMENTS_MAX: usize = 1_000;
-/// Addresses that are named of a list of them.
+/// Maximum addresses that are kept of a list.
 const ADDRESSES_MAX: usize = 50;
 
 /// Reads one message.
@@ -23,7 +23,7 @@ pub(super) fn read_message(bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refu
     message(bytes, "", give)
 }
 
-/// Reads messages that stand one after another.
+/// Reads the messages of a mailbox, one after another.
 pub(super) fn read_mailbox(bytes: &[u8], give: &mut Give<'_>) -> Result<(), Refusal> {
     let mut count = 0;
     for found in MessageIterator::new(Cursor::new(bytes)) {
@@ -96,7 +96,7 @@ fn attachments(message: &Message<'_>, within: &str, give: &mut Give<'_>) -> Resu
     Ok(())
 }
 
-/// Returns the last part of a name: a path in it says nothing.
+/// Returns the last component of a file name; the rest of a path means nothing here.
 fn file_name(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     one_line(name).chars().take(200).collect()

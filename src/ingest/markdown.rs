@@ -8,7 +8,7 @@ use crate::domain::{Metadata, Positions};
 const FRONT_MATTER_BYTES_MAX: usize = 64 << 10;
 const FENCE: &str = "---";
 
-/// Takes a file of Markdown apart: front matter becomes metadata, and blanks in the text.
+/// Parses a Markdown file: front matter becomes metadata, and blanks in the text.
 #[expect(clippy::unnecessary_wraps, reason = "as all parsers of text are called")]
 pub(super) fn parse(mut text: String) -> Result<Extracted, String> {
     let front = front_matter(&text);
@@ -19,13 +19,13 @@ pub(super) fn parse(mut text: String) -> Result<Extracted, String> {
     Ok(Extracted { title, text, metadata, positions: Positions::of_lines(), ..Extracted::default() })
 }
 
-/// Returns as many blanks as the character has bytes; ends of lines stay.
+/// Returns as many blanks as the character has bytes; line ends are kept.
 fn blank_of(character: char) -> impl Iterator<Item = char> {
     let blank = if character == '\n' || character == '\r' { character } else { ' ' };
     std::iter::repeat_n(blank, character.len_utf8())
 }
 
-/// Returns where front matter ends and what its plain lines say; nothing where there is none.
+/// Returns where front matter ends, and its plain entries; nothing if there is none.
 fn front_matter(text: &str) -> Option<(usize, Metadata)> {
     let mut lines = text.split_inclusive('\n');
     let mut end = lines.next().filter(|line| line.trim_end() == FENCE)?.len();
@@ -36,7 +36,7 @@ fn front_matter(text: &str) -> Option<(usize, Metadata)> {
             return None;
         }
         if line.trim_end() == FENCE {
-            // Between two rules there may be text as well: without one line of the form it is not front matter.
+            // There may also be text between two rules: without any line `key: value`, it is not front matter.
             return (!metadata.is_empty()).then_some((end, metadata));
         }
         metadata.extend(key_value(line));
@@ -44,7 +44,7 @@ fn front_matter(text: &str) -> Option<(usize, Metadata)> {
     None
 }
 
-/// Returns the parts of a line `key: value`; nothing for lists, nested values and comments.
+/// Returns key and value of a line `key: value`; nothing for lists, nested values and comments.
 fn key_value(line: &str) -> Option<(String, String)> {
     let (key, value) = line.split_once(':')?;
     let is_key = !key.is_empty() && key.chars().all(|it| it.is_alphanumeric() || it == '_' || it == '-');
@@ -58,7 +58,7 @@ fn unquoted(value: &str) -> &str {
     inner('"').or_else(|| inner('\'')).unwrap_or(value)
 }
 
-/// Returns the first heading of the first level; where there is none, that of any level which the text begins with.
+/// Returns the first heading of the first level, or else a heading of any level at the beginning of the text.
 pub(super) fn heading(text: &str) -> Option<&str> {
     let first = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with("<!--"));
     let begins = || {

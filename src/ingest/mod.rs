@@ -68,7 +68,7 @@ pub(crate) use reader::IGNORED;
 pub(crate) use worker::PLACEHOLDER;
 pub use worker::{become_converter, serve as serve_worker};
 #[cfg(any(test, fuzzing))]
-pub(crate) use worker::{hears, reads};
+pub(crate) use worker::{is_worker_output, reads};
 
 use crate::domain::{Document, Skip};
 use crate::error::Result;

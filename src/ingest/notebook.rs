@@ -9,7 +9,7 @@ use super::extracted::Extracted;
 use super::values::{VALUES_MAX, Values, too_many};
 use crate::domain::{Metadata, Positions};
 
-/// Takes a notebook.
+/// Parses a notebook.
 #[expect(clippy::needless_pass_by_value, reason = "as all parsers of text are called")]
 pub(super) fn parse(text: String) -> Result<Extracted, String> {
     let left = Cell::new(VALUES_MAX + 1);
@@ -66,7 +66,7 @@ fn language(notebook: &Value) -> &str {
     if name.len() <= 20 && name.chars().all(|it| it.is_ascii_alphanumeric() || "+#-".contains(it)) { name } else { "" }
 }
 
-/// Returns a text that may be given line by line.
+/// Returns a text that is a string or a list of lines.
 fn lines(source: Option<&Value>) -> String {
     match source {
         Some(Value::String(text)) => text.clone(),

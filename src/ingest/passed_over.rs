@@ -10,9 +10,9 @@ use walkdir::DirEntry;
 use super::text_file;
 use crate::error::{Error, Result};
 
-/// Files that exclude files beside and below them; if they differ, the last one counts.
+/// Files that exclude files beside and below them; if they disagree, the last one counts.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
-/// Bytes of an ignore file at most: a larger one leaves out nothing.
+/// Bytes of an ignore file at most: a larger one excludes nothing.
 const IGNORE_BYTES_MAX: u64 = 1 << 20;
 /// Folders for which it is remembered whether a walk enters them; beyond that, they are checked again.
 const FOLDERS_MAX: usize = 65_536;
@@ -35,16 +35,16 @@ pub struct WalkOptions {
     pub depth_max: Option<usize>,
 }
 
-/// What is passed over below a root, while that is walked folder by folder.
+/// Decides what a walk below a root skips, folder by folder.
 pub(super) struct Rules<'o> {
     options: &'o WalkOptions,
     root: PathBuf,
     include: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    /// The rules of the folders from the repository's own down to the last one entered, as far as they have any, each
-    /// with its depth below the root; those above the root have depth 0.
+    /// The rules of all folders that have any, from the repository's root down to the folder entered last, each with
+    /// its depth below the root; those above the root have depth 0.
     entered: Vec<(usize, Gitignore)>,
-    /// Files and folders that ignore files named.
+    /// Files and folders excluded by ignore files.
     pub(super) ignored: u64,
 }
 
@@ -64,8 +64,8 @@ impl<'o> Rules<'o> {
         })
     }
 
-    /// Returns whether a file or folder is passed over. Every one must be asked about, a folder before what is in it;
-    /// a root that is named is meant.
+    /// Returns whether a file or folder is skipped. Call it for every one, and for a folder before its contents; a root
+    /// that was named is never skipped.
     pub(super) fn pass_over(&mut self, entry: &DirEntry) -> bool {
         self.pass_over_at(entry.path(), entry.depth(), entry.file_type().is_dir())
     }
@@ -101,7 +101,7 @@ impl<'o> Rules<'o> {
         is_ignored
     }
 
-    /// Returns what the nearest folder says that says anything.
+    /// Returns what the rules of the nearest folder that has an opinion say.
     fn is_ignored(&self, path: &Path, is_folder: bool) -> bool {
         let mut said = self.entered.iter().rev().map(|(_, rules)| rules.matched(path, is_folder));
         matches!(said.find(|it| !it.is_none()), Some(Match::Ignore(_)))
@@ -113,7 +113,7 @@ impl<'o> Rules<'o> {
 pub(crate) struct Territory {
     root: PathBuf,
     options: WalkOptions,
-    /// Folders that were asked about, and whether a walk comes to what is in them.
+    /// Folders asked about so far, and whether a walk enters them.
     folders: BTreeMap<PathBuf, bool>,
 }
 
@@ -145,7 +145,7 @@ impl Territory {
         is_come_to && (is_rule && !self.options.ignored || self.passes(path))
     }
 
-    /// Finds out whether a walk comes to what is in a folder below the root, or in the root.
+    /// Returns whether a walk enters a folder below the root, or the root itself.
     fn look_into(&mut self, folder: &Path) -> bool {
         if self.folders.len() >= FOLDERS_MAX {
             self.folders.clear();
@@ -155,7 +155,7 @@ impl Territory {
         is_come_to
     }
 
-    /// Returns whether no rule from the root down passes a path over.
+    /// Returns whether no rule, from the root down, skips a path.
     fn passes(&self, path: &Path) -> bool {
         let Ok(mut rules) = Rules::of(&self.root, &self.options) else { return false };
         rules.pass_over_at(&self.root, 0, true);
@@ -163,24 +163,24 @@ impl Territory {
         let mut at = self.root.clone();
         below.components().zip(1..).all(|(part, depth)| {
             at.push(part);
-            // What is gone may have been a folder.
+            // A path that no longer exists may have been a folder.
             let is_folder = is_folder(&at) || at.symlink_metadata().is_err();
             !rules.pass_over_at(&at, depth, is_folder)
         })
     }
 }
 
-/// Returns whether a path is a folder, and no link to one.
+/// Returns whether a path is a folder, not a link to one.
 fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|it| it.is_dir())
 }
 
-/// An index says by its records that it is one.
+/// A folder is an index if it has the file of its records.
 pub(super) fn is_index(path: &Path) -> bool {
     path.join("cairn.db").is_file()
 }
 
-/// Returns the rules of the folders above a root, up to that of the repository that it lies in, outermost first.
+/// Returns the rules of the folders above a root, up to the root of the repository that it is in, outermost first.
 fn above(root: &Path) -> impl Iterator<Item = Gitignore> {
     let is_repository = |folder: &&Path| folder.join(".git").exists();
     let depth = root.ancestors().position(|folder| is_repository(&folder)).unwrap_or(0);
@@ -188,13 +188,13 @@ fn above(root: &Path) -> impl Iterator<Item = Gitignore> {
     above.into_iter().rev()
 }
 
-/// Returns what the ignore files of a folder say. What cannot be read says nothing, as to Git.
+/// Returns the rules in the ignore files of a folder. As in Git, a file that cannot be read has none.
 fn ignored_in(folder: &Path) -> Option<Gitignore> {
     let mut rules = GitignoreBuilder::new(folder);
     let mut has_any = false;
     for name in IGNORE_FILES {
         let path = folder.join(name);
-        // Neither a link nor a pipe, which would block.
+        // Not a link, nor a pipe, which would block.
         if !path.symlink_metadata().is_ok_and(|it| it.is_file()) {
             continue;
         }
@@ -211,7 +211,7 @@ fn ignored_in(folder: &Path) -> Option<Gitignore> {
     if has_any { rules.build().ok().filter(|rules| !rules.is_empty()) } else { None }
 }
 
-/// Returns a matcher of globs below a root; none of none.
+/// Returns a matcher of globs below a root; none if there are no globs.
 fn globs(globs: &[String]) -> Result<Option<Gitignore>> {
     if globs.is_empty() {
         return Ok(None);
@@ -253,7 +253,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the files below `root` that are not passed over, and how many entries ignore files named.
+    /// Returns the files below `root` that are not skipped, and how many entries ignore files excluded.
     fn read(root: &Path, options: &WalkOptions) -> (Vec<String>, u64) {
         let mut rules = Rules::of(root, options).unwrap();
         let entries = WalkDir::new(root).sort_by_file_name().into_iter().filter_entry(|entry| !rules.pass_over(entry));
@@ -291,7 +291,7 @@ mod tests {
         ]);
         let (files, ignored) = read(folder.path(), &WalkOptions::default());
         assert_eq!(files, ["a.txt", "in/kept.log", "in/top.txt", "other/b.txt"]);
-        // A folder is one.
+        // An excluded folder counts once.
         assert_eq!(ignored, 6);
         let all = WalkOptions { ignored: true, ..WalkOptions::default() };
         let (files, ignored) = read(folder.path(), &all);
@@ -311,7 +311,7 @@ mod tests {
         ]);
         let files = |root: &str| read(&folder.path().join(root), &WalkOptions::default()).0;
         assert_eq!(files("repository/docs"), ["a.txt"]);
-        // That is in no repository, and what lies above it is not its own.
+        // It is not in a repository, so rules above it do not apply.
         assert_eq!(files("apart"), ["a.txt"]);
         assert_eq!(files("repository"), [""; 0]);
     }
@@ -370,7 +370,7 @@ mod tests {
         for path in passed_over.into_iter().chain(["../a.md", "in/link/a.md", "in/b/c/d.md"]) {
             assert!(!has(&mut territory, path), "{path}");
         }
-        // What was read of an ignore file holds until that changes.
+        // The rules of an ignore file are kept until the file changes.
         fs::write(folder.path().join(".gitignore"), "in/\n").unwrap();
         assert!(
             has(&mut territory, ".gitignore") && !has(&mut territory, "in/a.md") && has(&mut territory, "build/a.md")

@@ -6,17 +6,17 @@ use serde_json::{Map, Value};
 
 use crate::error::Result;
 
-/// Takes a record with the place where it stands, or why there is none there.
+/// Takes a record with its place, or the reason why there is none at that place.
 pub(super) type Visit<'a> = dyn FnMut(Place, Result<Record, String>) -> Result<()> + 'a;
 
-/// A record of a file.
+/// A record of a file, and where it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Record {
     pub(super) fields: Map<String, Value>,
     pub(super) begins: Begins,
 }
 
-/// Where a record begins, which tells it from all others of its file.
+/// Where a record begins, which distinguishes it from all others of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Begins {
     /// The line, counted from 1.
@@ -26,7 +26,7 @@ pub(super) struct Begins {
 }
 
 impl Begins {
-    /// Returns where a record begins that is the first on a line.
+    /// Returns the beginning of the first record on a line.
     pub(super) const fn line(line: u32) -> Self {
         Self { line, nth: 1 }
     }
@@ -41,7 +41,7 @@ impl fmt::Display for Begins {
     }
 }
 
-/// Returns whether an address is that of a record without an id: of a JSON file, with where the record begins.
+/// Returns whether this address identifies a record without an id: it names a JSON file and where the record begins.
 pub(crate) fn is_of_record_without_id(address: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     let is_place = |place: &str| match place.split_once('#') {
@@ -76,7 +76,7 @@ impl fmt::Display for Place {
 pub(super) const NO_RECORD: &str = "it holds no record";
 pub(super) const NO_OBJECT: &str = "not a JSON object";
 
-/// Returns what the parser says, with the column alone: the line is part of the place.
+/// Returns the parser's message with only the column: the line is part of the place.
 pub(super) fn without_line(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {

@@ -4,13 +4,13 @@ use super::extracted::Extracted;
 use super::markup;
 use crate::domain::Positions;
 
-/// The most characters of a first line that is taken for a title.
+/// Maximum characters of a first line that is taken as the title.
 const TITLE_CHARS_MAX: usize = 100;
 
-/// How lines begin that are comments, directives or marks of others, and no title.
+/// Beginnings of lines that are comments, directives or other markup, not titles.
 const NO_TITLES: &[&str] = &[".. ", "#!", "# ", "//", "/*", "<", "%", "--", ";", "\\"];
 
-/// Takes a file of plain text, as it is; what is reStructuredText by its look, as that.
+/// Parses a file of plain text, or of reStructuredText if it looks like that.
 pub(super) fn parse(text: String) -> Result<Extracted, String> {
     if markup::is_like_rst(&text) {
         return markup::rst(text);
@@ -19,7 +19,7 @@ pub(super) fn parse(text: String) -> Result<Extracted, String> {
     Ok(Extracted { title, text, positions: Positions::of_lines(), ..Extracted::default() })
 }
 
-/// Returns the first line, if it stands apart as a title does: short, before an empty line, not ending as a sentence.
+/// Returns the first line if it looks like a title: short, before an empty line, and not ending like a sentence.
 fn title(text: &str) -> Option<&str> {
     let mut lines = text.lines().skip_while(|line| line.trim().is_empty());
     let first = lines.next()?.trim();

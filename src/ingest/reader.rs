@@ -19,16 +19,16 @@ use super::{
 use crate::domain::{Document, DocumentId, Skip};
 use crate::error::Result;
 
-/// Says that a file is not of a kind that is read.
+/// The reason for files of unsupported kinds.
 const OTHER_KIND: &str = "unsupported kind of file";
-/// Says that files were left out as their owner wants it.
+/// The reason for files that their owner excludes.
 pub(crate) const IGNORED: &str = "named by .gitignore or .ignore";
 
-/// Where the bytes of a file are.
+/// Where the bytes of a file come from.
 pub(super) enum Content<'a> {
     /// On disk.
     File(&'a Path),
-    /// At hand.
+    /// In memory.
     Bytes(Vec<u8>),
 }
 
@@ -36,22 +36,22 @@ pub(super) enum Content<'a> {
 pub(super) struct Reader<'a> {
     pub(super) options: &'a IngestOptions,
     pub(super) visit: &'a mut dyn FnMut(SourceItem) -> Result<()>,
-    /// The processes that read what could do harm.
+    /// The processes that read formats whose parsers could do harm.
     pub(super) workers: Arc<Workers>,
     /// Names of the files that were read, in order.
     pub(super) files: Vec<String>,
-    /// Which of them is read, and in how many others it lies.
+    /// Which of them is being read, as an index, and how many other files it is inside.
     pub(super) current: usize,
     pub(super) depth: usize,
-    /// Their paths: roots may lie in one another.
+    /// Their paths: roots may contain one another.
     paths: FxHashSet<PathBuf>,
-    /// Where each id was used first: the file, as an index into `files`, and the place in it.
+    /// Where each id was first used: the file, as an index into `files`, and the place in it.
     used: FxHashMap<DocumentId, (u32, Place)>,
     /// Files of kinds that are not read, by extension.
     pub(super) others: BTreeMap<String, u64>,
     /// Files beyond the limit.
     pub(super) beyond: u64,
-    /// Files and folders that ignore files name.
+    /// Files and folders excluded by ignore files.
     ignored: u64,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what lies below a root.
+    /// Reads everything below a root.
     pub(super) fn read_root(&mut self, root: &Root) -> Result<()> {
         let root_name = root.canonical_name();
         let walk = &self.options.walk;
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         for found in root.walk(&mut rules, walk.depth_max) {
             match found {
                 Found::Refused { name, reason } => self.unread(name.clone(), name, reason)?,
-                // The files of an outer root that was read before are not read again.
+                // Files of an outer root that was read before are not read again.
                 Found::File { path, .. } if self.paths.contains(&path) => {}
                 Found::File { path, name, extensions, is_root } => {
                     self.found(&root_name, path, name, extensions, is_root)?;
@@ -119,14 +119,14 @@ impl<'a> Reader<'a> {
         let format = match text_file::head(&path, HEAD_BYTES) {
             Ok(_) if self.has_converter(&extensions) => Some(&formats::CONVERTED),
             Ok(head) => formats::find(&head, &extensions),
-            // What is named as a format is missed; of the rest nobody knows.
+            // A file whose name has a known extension would be missed; of others nobody knows.
             Err(reason) => match formats::find(b"", &extensions) {
                 Some(_) => return self.unread(name.clone(), name, reason),
                 None => None,
             },
         };
         match format {
-            // Alone it is named, among others it is counted.
+            // As a root it is named; among other files it is counted.
             None if is_root => self.unread(name.clone(), name, OTHER_KIND.to_owned()),
             None => {
                 let extension = extensions.into_iter().next();
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what is at hand of the file `name`, as if it lay there.
+    /// Reads bytes as the contents of the file `name`.
     pub(super) fn read_bytes(&mut self, root: &str, name: &str, bytes: Vec<u8>) -> Result<()> {
         let head = bytes.get(..HEAD_BYTES).unwrap_or(&bytes);
         self.enter(name.to_owned());
@@ -156,13 +156,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes a file, which is read next.
+    /// Makes a file the current one; it is read next.
     pub(super) fn enter(&mut self, name: String) {
         self.current = self.files.len();
         self.files.push(name);
     }
 
-    /// Reads the file that was noted last.
+    /// Reads the current file.
     pub(super) fn read_file(&mut self, root: &str, content: Content<'_>, format: &'static Format) -> Result<()> {
         let bytes_max = self.options.document_bytes_max;
         let mut record = |place: Place, it| self.record(root, place, it);
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes on what a file holds.
+    /// Passes on a document of the current file, or why there is none.
     pub(super) fn part(&mut self, root: &str, part: Part, format: &Format) -> Result<()> {
         let Part { address, content } = part;
         let Extracted { title, text, media_type, metadata, positions } = match content {
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes on a document that stands at a place of the file that is read.
+    /// Passes on a document at a place in the current file.
     fn document(&mut self, root: &str, place: Place, mut document: Document) -> Result<()> {
         if self.options.title_field.is_none() {
             document.title = None;
@@ -265,7 +265,7 @@ impl<'a> Reader<'a> {
         (self.visit)(SourceItem::Document(SourceDocument { root: root.to_owned(), content, document }))
     }
 
-    /// Reports what could not be read at a place of the file that is read.
+    /// Reports what could not be read at a place in the current file.
     pub(super) fn unread_at(&mut self, place: Place, reason: String) -> Result<()> {
         let file = self.name();
         let shown = format!("{file}{place}");
@@ -276,13 +276,13 @@ impl<'a> Reader<'a> {
         (self.visit)(SourceItem::Unread { source, skip: Skip { source: shown, reason } })
     }
 
-    /// Returns the name of the file that is read.
+    /// Returns the name of the current file.
     pub(super) fn name(&self) -> String {
         self.files.get(self.current).cloned().unwrap_or_default()
     }
 }
 
-/// Decodes a text and parses it. An encoding that is not UTF-8 is part of what is known of the document.
+/// Decodes and parses a text. An encoding other than UTF-8 is noted in the metadata.
 pub(super) fn parse_text(
     bytes: Vec<u8>,
     parse: impl FnOnce(String) -> Result<Extracted, String>,

@@ -6,12 +6,12 @@ use super::place::Record;
 use super::{ID_FIELD, IngestOptions};
 use crate::domain::{Document, DocumentId, Metadata, Positions};
 
-/// Returns the document that a record of the file `file` is, or why it is none.
+/// Returns the document in a record of the file `file`, or why it is not one.
 pub(super) fn to_document(record: Record, file: &str, options: &IngestOptions) -> Result<Document, String> {
     let Record { fields: mut record, begins } = record;
     let (source_id, uri) = match take_id(&mut record, &options.id_field)? {
         Some(id) => (id.clone(), format!("{file}#{id}")),
-        // Whoever names a field means it.
+        // A field that the user names is required.
         None if options.id_field != ID_FIELD => return Err(format!("no field `{}`", options.id_field)),
         None => (format!("{file}{begins}"), format!("{file}{begins}")),
     };
@@ -33,7 +33,7 @@ pub(super) fn to_document(record: Record, file: &str, options: &IngestOptions) -
     })
 }
 
-/// A record may do without an id; what stands in its place must be one.
+/// Takes the id. A record may lack one, but a value in its field must be an id.
 fn take_id(record: &mut Map<String, Value>, field: &str) -> Result<Option<String>, String> {
     match record.remove(field) {
         None | Some(Value::Null) => Ok(None),
@@ -53,7 +53,7 @@ fn take_text(record: &mut Map<String, Value>, field: &str) -> Result<String, Str
     }
 }
 
-/// A record may do without a title; what stands in its place must be one.
+/// Takes the title. A record may lack one, but a value in its field must be a title.
 fn take_title(record: &mut Map<String, Value>, field: &str) -> Result<Option<String>, String> {
     match record.remove(field) {
         None | Some(Value::Null) => Ok(None),
@@ -64,7 +64,7 @@ fn take_title(record: &mut Map<String, Value>, field: &str) -> Result<Option<Str
     }
 }
 
-/// Returns a value as metadata is kept: text as it is, the rest as JSON; nothing for `null`.
+/// Returns a value as it is kept in metadata: text as it is, anything else as JSON; none for `null`.
 fn to_text(value: Value) -> Option<String> {
     match value {
         Value::Null => None,

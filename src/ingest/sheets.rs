@@ -15,7 +15,7 @@ use crate::domain::Metadata;
 const ROWS_MAX: usize = 1_000_000;
 /// Columns of a sheet at most.
 const COLUMNS_MAX: usize = 1_024;
-/// Rows at the top of a sheet among which that with the names of the columns is looked for.
+/// Rows at the top of a sheet in which the names of the columns are looked for.
 const HEADER_ROWS: usize = 20;
 /// Characters of the name of a column at most.
 const NAME_CHARS_MAX: usize = 80;
@@ -57,7 +57,7 @@ fn media_type<RS>(workbook: &Sheets<RS>) -> &'static str {
     }
 }
 
-/// A spreadsheet as it grows.
+/// The text of a spreadsheet so far.
 struct Whole {
     blocks: Blocks,
     rows: usize,
@@ -103,7 +103,7 @@ impl Whole {
     }
 }
 
-/// Returns the row that names the columns: the first with a name in most of them and with another row below.
+/// Returns the row that names the columns: the first with a name in most columns and another row below it.
 fn header(rows: &[Vec<String>]) -> Option<usize> {
     let filled = |row: &[String]| row.iter().filter(|cell| !cell.is_empty()).count();
     let widest = rows.iter().map(|row| filled(row)).max().unwrap_or(0);
@@ -141,7 +141,7 @@ fn text(cell: &Data) -> String {
     }
 }
 
-/// What a spreadsheet shows of a sum of fractions: no more digits than are meant.
+/// Returns a number as spreadsheets show it, without the extra digits of binary fractions.
 fn rounded(number: f64) -> String {
     let text = format!("{number:.10}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -6,12 +6,12 @@ use super::reader::parse_text;
 use crate::chunk;
 use crate::domain::Positions;
 
-/// Bytes of a file at least that may be packed for machines.
+/// Smallest size of a file that is checked for being minified, in bytes.
 const PACKED_BYTES_MIN: usize = 4_096;
-/// Bytes of a line on average at most: longer lines nobody wrote.
+/// Maximum average line length in bytes: nobody writes longer lines.
 const LINE_BYTES_MAX: usize = 400;
 
-/// Takes a file of source code; its path is its title, by which others speak of it.
+/// Parses a file of source code; its path is its title, because others refer to it by that.
 pub(super) fn parse(input: Input<'_>) -> Result<Vec<Part>, String> {
     let Input { name, bytes, media_type, .. } = input;
     let extracted = parse_text(bytes, |text| {
@@ -20,7 +20,7 @@ pub(super) fn parse(input: Input<'_>) -> Result<Vec<Part>, String> {
         }
         Ok(Extracted { text, positions: Positions::of_lines(), ..Extracted::default() })
     })?;
-    // Pages load scripts with data in them, by the thousand.
+    // Saved web pages come with scripts of data, by the thousand.
     let is_script = media_type == "text/javascript";
     if is_script && !extracted.text.trim().is_empty() && !chunk::defines(&extracted.text, media_type) {
         return Err("a script that defines nothing".to_owned());
@@ -33,7 +33,7 @@ fn is_packed(text: &str) -> bool {
     text.len() >= PACKED_BYTES_MIN && text.len() / text.lines().count().max(1) > LINE_BYTES_MAX
 }
 
-/// Returns whether the first line of a file names one of these programs as that which runs it.
+/// Returns whether the first line of a file names one of these programs as its interpreter.
 pub(super) fn is_run_by(head: &[u8], programs: &[&str]) -> bool {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let Some(command) = line.strip_prefix(b"#!").and_then(|it| std::str::from_utf8(it).ok()) else { return false };

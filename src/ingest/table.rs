@@ -5,17 +5,17 @@ use super::formats::Input;
 use super::{Rows, encoding, encoding::Decoded};
 use crate::domain::{Metadata, PositionMark, Positions};
 
-/// Columns of a table that are told apart.
+/// Columns of a table that are distinguished.
 const COLUMNS_MAX: usize = 1_024;
-/// Rows of a table that are documents of their own.
+/// Maximum rows that are documents of their own.
 const ROWS_MAX: usize = 1_000_000;
 
-/// Takes a table whose values are parted by commas, or by semicolons where the first line has more of these.
+/// Parses a table with values separated by commas, or by semicolons if the first line has more of them.
 pub(super) fn commas(input: Input<'_>) -> Result<Vec<Part>, String> {
     parse(input, None)
 }
 
-/// Takes a table whose values are parted by tabs.
+/// Parses a table with values separated by tabs.
 pub(super) fn tabs(input: Input<'_>) -> Result<Vec<Part>, String> {
     parse(input, Some(b'\t'))
 }
@@ -69,7 +69,7 @@ fn parse(input: Input<'_>, delimiter: Option<u8>) -> Result<Vec<Part>, String> {
         return Ok(parts);
     }
     let Whole { text, marks, .. } = whole;
-    // A table of names alone says what it could hold.
+    // If a table has only names, they are its text.
     let (text, marks) = if text.is_empty() {
         (format!("| {} |", names.join(" | ")), vec![PositionMark { offset: 0, number: 1 }])
     } else {
@@ -81,19 +81,19 @@ fn parse(input: Input<'_>, delimiter: Option<u8>) -> Result<Vec<Part>, String> {
     Ok(vec![Part { address: String::new(), content }])
 }
 
-/// Returns the line on which a row begins: the reader says where it began to look for it, before blank lines.
+/// Returns the line on which a row begins: the reader reports where it began to look, which may be before blank lines.
 fn line_of(text: &str, position: &csv::Position) -> u32 {
     let rest = text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
     let blank = rest.iter().take_while(|it| matches!(it, b'\n' | b'\r')).filter(|it| **it == b'\n').count();
     (position.line() + blank as u64) as u32
 }
 
-/// All rows, one a line.
+/// All rows, one per line.
 #[derive(Default)]
 struct Whole {
     text: String,
     marks: Vec<PositionMark>,
-    /// The line that the next row has if nothing is said of it.
+    /// The line number of the next row, unless another is given.
     next: u32,
 }
 
@@ -135,7 +135,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns what parts the values of the first line.
+/// Returns the separator of the values in the first line.
 fn guessed(text: &str) -> u8 {
     let first = text.lines().next().unwrap_or_default();
     let count = |sign: char| first.matches(sign).count();

@@ -1,4 +1,4 @@
-//! What reading promises: every document once, every other thing named, nothing else.
+//! What reading promises: every document once, and a reason for everything else.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn read_all(roots: &[PathBuf], options: &IngestOptions) -> (Vec<String>, Vec<Str
     (documents, skips)
 }
 
-/// Checks what comes of one file, read as a root.
+/// Checks what becomes of one file that is read as a root.
 fn check(name: &str, contents: &[u8], documents: &[&str], skips: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -140,7 +140,7 @@ fn a_record_without_an_id_is_called_by_the_line_on_which_it_begins() {
     check("a.json", several.join("\n").as_bytes(), &documents, &[]);
     let minified = br#"[{"text":"A"},{"text":"B"},{"text":"C"}]"#;
     check("a.json", minified, &["a.json:1 | - | A", "a.json:1#2 | - | B", "a.json:1#3 | - | C"], &[]);
-    // Where the same is used as an id, the first counts.
+    // If the same id is used elsewhere, the first one counts.
     let taken = "{\"id\":\"a.jsonl:2\",\"text\":\"A\"}\n{\"text\":\"B\"}";
     let reason = "a.jsonl:2 | id `a.jsonl:2` was already used by a.jsonl:1";
     check("a.jsonl", taken.as_bytes(), &["a.jsonl:2 | - | A"], &[reason]);
@@ -220,7 +220,7 @@ fn links_are_not_followed_and_what_is_no_file_is_named() {
     let link = |name: &str| format!("root/{name} | links are not followed");
     let socket = "root/socket.txt | neither a file nor a folder".to_owned();
     assert_eq!(skips, [link("broken.txt"), link("folder"), link("secret.txt"), socket]);
-    // A root that is a link is meant.
+    // A root that is a link is followed.
     std::os::unix::fs::symlink(&root, folder.path().join("link")).unwrap();
     let (documents, _) = read_all(&[folder.path().join("link")], &IngestOptions::default());
     assert_eq!(documents, ["link/a.txt | - | A."]);
@@ -329,7 +329,7 @@ fn a_file_that_the_system_refuses_says_so() {
     assert!(reasons.len() == 2 && reasons.iter().all(|it| it.starts_with("cannot be read: ")), "{reasons:?}");
 }
 
-/// `cargo test --lib --no-default-features ingest`.
+/// Run it with `cargo test --lib --no-default-features ingest`.
 #[test]
 #[cfg(not(any(feature = "archives", feature = "html", feature = "pdf", feature = "tables")))]
 fn a_file_of_a_format_that_is_left_out_of_the_build_says_which_feature_has_it() {

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// What stands before text in some files to tell the order of its bytes, which UTF-8 does not need.
+/// The byte order mark before text in some files, which UTF-8 does not need.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Returns the first bytes of a file, so many at most.
+/// Returns the first bytes of a file, at most `bytes_max`.
 pub(super) fn head(path: &Path, bytes_max: usize) -> Result<Vec<u8>, String> {
     let mut head = Vec::with_capacity(bytes_max);
     let file = File::open(path).map_err(|error| refused(&error))?;
@@ -15,7 +15,7 @@ pub(super) fn head(path: &Path, bytes_max: usize) -> Result<Vec<u8>, String> {
     Ok(head)
 }
 
-/// Returns the bytes of a file of at most `bytes_max` bytes, or why they cannot be had.
+/// Returns the bytes of a file of at most `bytes_max` bytes, or why it cannot be read.
 pub(super) fn bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     let mut file = File::open(path).map_err(|error| refused(&error))?;
     let length = file.metadata().map_err(|error| refused(&error))?.len();
@@ -31,17 +31,17 @@ pub(super) fn bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Says that the operating system refused, in its words.
+/// The reason for what the operating system refuses, in its words.
 pub(super) fn refused(error: &io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
-/// Says where text ends to be UTF-8.
+/// The reason for text that stops being UTF-8 at a byte.
 pub(super) fn not_utf8(at: u64) -> String {
     format!("not UTF-8 text, from byte {at}")
 }
 
-/// Says how large something is that may be no larger than `bytes_max`.
+/// The reason for something larger than `bytes_max`.
 pub(super) fn too_large(bytes: u64, bytes_max: u64) -> String {
     format!("{bytes} bytes; a document may have {bytes_max}")
 }

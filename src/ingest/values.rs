@@ -6,15 +6,15 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Values of a record at most, those inside others included.
+/// Maximum values of a record, including nested ones.
 pub(super) const VALUES_MAX: usize = 262_144;
 
-/// Says that a record has too many values.
+/// The reason for a record with too many values.
 pub(super) fn too_many() -> String {
     format!("a record of more than {VALUES_MAX} values")
 }
 
-/// Reads a value as long as values are left; what comes then is passed over, so that the reader continues behind it.
+/// Reads a value while the limit allows it; the rest is skipped, so that the reader continues after it.
 #[derive(Clone, Copy)]
 pub(super) struct Values<'a> {
     pub(super) left: &'a Cell<usize>,

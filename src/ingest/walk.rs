@@ -13,11 +13,11 @@ use crate::error::{Error, Result};
 pub(super) struct Root {
     /// Its absolute path, without links.
     pub(super) path: PathBuf,
-    /// What it is called; nothing for the root of a file system.
+    /// Its name; empty for the root of a file system.
     name: String,
 }
 
-/// What is found at one place.
+/// What a walk finds at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
     /// A file, with the last extensions of its name in lower case, the last one first.
@@ -25,7 +25,7 @@ pub(super) enum Found {
         path: PathBuf,
         name: String,
         extensions: Vec<String>,
-        /// Whether it was named itself, and not a folder above it.
+        /// Whether it was named itself, rather than a folder above it.
         is_root: bool,
     },
     /// Something that cannot be read.
@@ -39,7 +39,7 @@ impl Root {
             io::ErrorKind::NotFound => Error::MissingPath { path: path.to_owned() },
             _ => Error::Io { action: "open", path: path.to_owned(), source },
         })?;
-        // As it was named, not as the link behind the name is called; `.` and `..` have no name of their own.
+        // The name that was given, not that of the target of a link; `.` and `..` have no name of their own.
         let name = path.file_name().or_else(|| canonical.file_name()).unwrap_or_default();
         Ok(Self { name: name.to_string_lossy().into_owned(), path: canonical })
     }
@@ -49,8 +49,7 @@ impl Root {
         self.path.to_string_lossy().into_owned()
     }
 
-    /// Iterates over what lies below it and is not passed over, by name; folders before and after files as their names
-    /// are.
+    /// Iterates over everything below it that is not skipped, sorted by name, files and folders together.
     pub(super) fn walk<'r>(
         &'r self,
         rules: &'r mut Rules<'_>,
@@ -92,7 +91,7 @@ impl Root {
         Found::Refused { name: self.name_of(path), reason: reason.to_owned() }
     }
 
-    /// Returns what a path below it is called: from its own name on, with forward slashes.
+    /// Returns the name of a path below it, starting with its own name and with forward slashes.
     fn name_of(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.path).unwrap_or(path);
         let mut name = self.name.clone();

@@ -5,15 +5,15 @@
 pub(super) enum Element {
     /// `h1` to `h6`.
     Heading(u8),
-    /// Text that stands apart: `p`, `blockquote`, `figure` and the like.
+    /// A block of text: `p`, `blockquote`, `figure` and the like.
     Paragraph,
-    /// A part of the page, which says nothing itself.
+    /// A section of the page, without text of its own.
     Block,
     /// `main`.
     Main,
     /// `article`.
     Article,
-    /// `header` and `footer`: of the page, or of a part of it.
+    /// `header` and `footer`, of the page or of a section.
     Margin,
     /// `ul` and `menu`.
     List,
@@ -47,9 +47,9 @@ pub(super) enum Element {
     Meta,
     /// `html`.
     Root,
-    /// What no reader sees: scripts, styles, controls.
+    /// What readers do not see: scripts, styles, controls.
     Hidden,
-    /// `nav` and the like: the way to other pages.
+    /// `nav` and the like: links to other pages.
     Navigation,
     /// `a`.
     Link,
@@ -58,7 +58,7 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// Returns the element of a name in lower case.
+    /// Returns the element with this lower-case name.
     pub(super) fn of(name: &[u8]) -> Self {
         match name {
             b"h1" => Self::Heading(1),
@@ -101,7 +101,7 @@ impl Element {
         }
     }
 
-    /// Returns whether it begins a line of its own, which ends a paragraph that was not ended.
+    /// Returns whether it begins a new line and thereby ends an open paragraph.
     pub(super) const fn ends_paragraph(self) -> bool {
         !matches!(
             self,
@@ -118,7 +118,7 @@ impl Element {
     }
 }
 
-/// Names of elements that hold nothing, and are not closed.
+/// Returns whether an element with this name has no contents and no end tag.
 pub(super) fn is_void(name: &[u8]) -> bool {
     matches!(
         name,
@@ -139,7 +139,7 @@ pub(super) fn is_void(name: &[u8]) -> bool {
     )
 }
 
-/// What the attributes of a start tag say, as far as it matters.
+/// The attributes of a start tag that matter here.
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     pub(super) class: String,
@@ -153,7 +153,7 @@ pub(super) struct Attributes {
     pub(super) is_hidden: bool,
 }
 
-/// Bytes of an attribute that are looked at.
+/// Bytes of an attribute's value that are read.
 const VALUE_BYTES_MAX: usize = 4_096;
 
 impl Attributes {
@@ -171,7 +171,7 @@ impl Attributes {
         self.is_hidden = false;
     }
 
-    /// Takes an attribute; of equal names the first counts.
+    /// Takes an attribute; if a name is repeated, the first one counts.
     pub(super) fn set(&mut self, name: &[u8], value: &[u8]) {
         let shown = String::from_utf8_lossy(value.get(..VALUE_BYTES_MAX).unwrap_or(value));
         let field = match name {
@@ -210,7 +210,7 @@ impl Attributes {
         self.role.eq_ignore_ascii_case("main")
     }
 
-    /// Returns whether no reader sees it, or it is made for the hand: marks to link to a heading, numbers of lines.
+    /// Returns whether readers do not see it, or it is only an aid: a link to a heading, line numbers.
     pub(super) fn is_aid(&self) -> bool {
         const CLASSES: &[&str] = &[
             "headerlink",
@@ -238,7 +238,7 @@ impl Attributes {
         self.is_hidden || self.has_class(CLASSES) || matches!(self.id.as_str(), "copy-path" | "toggle-all-docs")
     }
 
-    /// Returns whether it leads to other pages, or is the same on each page.
+    /// Returns whether it leads to other pages, or is the same on every page.
     pub(super) fn is_navigation(&self) -> bool {
         const ROLES: &[&str] =
             &["navigation", "search", "banner", "contentinfo", "menu", "menubar", "toolbar", "tablist", "dialog"];
@@ -267,13 +267,13 @@ impl Attributes {
         ROLES.iter().any(|role| self.role.eq_ignore_ascii_case(role)) || self.has_class(CLASSES)
     }
 
-    /// Returns whether it stands beside the text of its page, unless it is in the main part.
+    /// Returns whether it is beside the text of its page, unless it is in the main part.
     pub(super) fn is_beside(&self) -> bool {
         const CLASSES: &[&str] = &["sidebar", "side-bar", "menu", "footer", "header", "masthead", "topbar", "cookie"];
         self.has_class(CLASSES) || matches!(self.id.as_str(), "sidebar" | "footer" | "header" | "nav" | "navigation")
     }
 
-    /// Returns the language of code that its classes name.
+    /// Returns the language of its code, if its classes name one.
     pub(super) fn code_language(&self) -> Option<&str> {
         let named = |class: &'_ str| -> Option<usize> {
             ["language-", "lang-", "highlight-", "brush:"].iter().find(|it| class.starts_with(**it)).map(|it| it.len())

@@ -17,17 +17,17 @@ use super::extracted::Extracted;
 use crate::domain::{Metadata, Positions};
 use page::{Page, Strip};
 
-/// Where this much of a page is text for readers, it is read though its marks say that it is the same on each page.
+/// If a page has less text than this share of what was left out as the same on every page, that is read after all.
 const KEPT_PERCENT_MIN: usize = 10;
-/// Bytes of a page for each byte of text, from which on there is said to be none.
+/// If a page has more bytes than this for each byte of text, it counts as having no text.
 const BYTES_PER_TEXT_MAX: usize = 400;
-/// Bytes of text that are enough for any page.
+/// This many bytes of text are enough for a page of any size.
 const TEXT_BYTES_MIN: usize = 200;
 
 /// Returns whether the first bytes of a file are those of a page.
 pub(super) fn is_told_by(head: &[u8]) -> bool {
     let mut head = head;
-    // A declaration of XML, and comments, may come first.
+    // An XML declaration and comments may come first.
     while let Some(rest) = head.strip_prefix(b"<?").or_else(|| head.strip_prefix(b"<!--")) {
         let end = if head.starts_with(b"<?") { &b"?>"[..] } else { &b"-->"[..] };
         let Some(at) = rest.windows(end.len()).position(|it| it == end) else { return false };
@@ -37,7 +37,7 @@ pub(super) fn is_told_by(head: &[u8]) -> bool {
     begins(b"<!doctype html") || begins(b"<html") || begins(b"<head>") || begins(b"<body")
 }
 
-/// Takes the main part of a page.
+/// Reads the main part of a page.
 #[expect(clippy::needless_pass_by_value, reason = "as all parsers of text are called")]
 pub(super) fn parse(html: String) -> Result<Extracted, String> {
     let mut page = read(&html, Strip::Margins);
@@ -84,9 +84,9 @@ fn read(html: &str, strip: Strip) -> Page {
         page.take(&event);
         None
     });
-    // Of XHTML, an empty script or title does not swallow what follows.
+    // In XHTML, an empty script or title does not swallow what follows.
     emitter.naively_switch_states(!is_xml);
-    // Reading of memory cannot fail, and nothing is handed on.
+    // Reading from memory cannot fail, and all results go to the emitter.
     Tokenizer::new_with_emitter(html, emitter).for_each(drop);
     page.finish();
     page

@@ -7,39 +7,39 @@ use html5gum::emitters::callback::CallbackEvent;
 use super::elements::{Attributes, Element, is_void};
 use super::writer::{Gap, Writer};
 
-/// Elements within one another that are told apart. Deeper ones are part of the last that is.
+/// Maximum depth at which elements are distinguished. Deeper ones belong to the last one that is.
 const DEPTH_MAX: usize = 512;
-/// Elements above that are looked at for one that an end tag ends.
+/// How many open elements are searched for the one that an end tag closes.
 const REACH: usize = 48;
-/// Headings that are kept to find the title among.
+/// Headings kept as candidates for the title.
 const HEADINGS_MAX: usize = 64;
-/// Characters of a language or of another short property.
+/// Maximum characters of a language or another short property.
 const PROPERTY_CHARS_MAX: usize = 1_000;
 
 /// What is left out of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strip {
-    /// What no reader sees, and what is the same on each page.
+    /// What readers do not see, and what is the same on every page.
     Margins,
-    /// What no reader sees.
+    /// What readers do not see.
     Hidden,
 }
 
-/// An element that is open.
+/// An open element.
 #[derive(Debug)]
 struct Open {
     element: Element,
-    /// The first bytes of its name, which tell elements apart that are of one kind.
+    /// The first bytes of its name, which distinguish elements of the same kind.
     name: [u8; 12],
     /// Cells of a row, or items of a list, so far.
     count: u32,
     /// Where it begins in the text.
     start: usize,
-    /// Whether what is inside is left out.
+    /// Whether its contents are left out.
     is_skipped: bool,
-    /// The language that it names for the code in it.
+    /// The language that it gives for the code in it.
     language: String,
-    /// Where a main part begins in the text, if it is one.
+    /// If it is a main part, its kind, and where it begins in the text.
     main: Option<(Kind, usize)>,
 }
 
@@ -50,16 +50,16 @@ enum Kind {
     Article,
 }
 
-/// A page in the making.
+/// A page that is being read.
 #[expect(clippy::struct_excessive_bools, reason = "what is open, each for itself")]
 pub(super) struct Page {
     strip: Strip,
-    /// Whether `<x/>` is a whole element.
+    /// Whether `<x/>` is a complete element.
     is_xml: bool,
     stack: Vec<Open>,
-    /// Elements that are open, but too deep to be told apart.
+    /// Open elements that are too deep to be distinguished.
     beyond: usize,
-    /// How many of the open elements are left out with all that is in them.
+    /// How many of the open elements are left out with all their contents.
     skipped: usize,
     name: [u8; 12],
     element: Element,
@@ -68,10 +68,10 @@ pub(super) struct Page {
     attributes: Attributes,
     attribute: Vec<u8>,
     pub(super) writer: Writer,
-    /// Main parts, and articles: where they lie in the text.
+    /// Where main parts and articles are in the text.
     mains: Vec<Range<usize>>,
     articles: Vec<Range<usize>>,
-    /// Headings: level, and where its text lies.
+    /// Headings: level, and where the text is.
     headings: Vec<(u8, Range<usize>)>,
     heading_start: usize,
     in_title: bool,
@@ -80,7 +80,7 @@ pub(super) struct Page {
     pub(super) description: String,
     pub(super) author: String,
     pub(super) leads_on: bool,
-    /// Bytes of text that were left out because they are the same on each page.
+    /// Bytes of text that were left out because they are the same on every page.
     pub(super) left_out: usize,
 }
 
@@ -113,7 +113,7 @@ impl Page {
         }
     }
 
-    /// Takes what the tokenizer finds next.
+    /// Handles the next event of the tokenizer.
     pub(super) fn take(&mut self, event: &CallbackEvent<'_>) {
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -124,7 +124,7 @@ impl Page {
             CallbackEvent::AttributeName { name } if self.is_open => {
                 self.attribute.clear();
                 self.attribute.extend_from_slice(name.get(..32).unwrap_or(name));
-                // One without a value says something by being there.
+                // An attribute without a value means something by being present.
                 if *name == b"hidden" {
                     self.attributes.set(name, b"");
                 }
@@ -197,7 +197,7 @@ impl Page {
         self.stack.push(open);
     }
 
-    /// Writes an element that holds nothing.
+    /// Writes an element without contents.
     fn whole(&mut self, element: Element) {
         match element {
             Element::Break => self.writer.gap(Gap::Line),
@@ -300,7 +300,7 @@ impl Page {
         }
     }
 
-    /// Closes what the beginning of `element` ends, though no tag says so.
+    /// Closes the elements that the beginning of `element` ends without a tag.
     fn close_implied(&mut self, element: Element) {
         use Element as E;
         let near = self.stack.iter().rev().take(REACH);
@@ -379,7 +379,7 @@ impl Page {
         if let Some((kind, start)) = open.main {
             let range = start..self.writer.out.len();
             let parts = if kind == Kind::Main { &mut self.mains } else { &mut self.articles };
-            // The outer one holds the inner ones.
+            // The outer one contains the inner ones.
             while parts.last().is_some_and(|last| last.start >= range.start) {
                 parts.pop();
             }
@@ -387,14 +387,15 @@ impl Page {
         }
     }
 
-    /// Closes all that is open.
+    /// Closes all open elements.
     pub(super) fn finish(&mut self) {
         while !self.stack.is_empty() {
             self.close();
         }
     }
 
-    /// Returns where the main part lies in the text: what is marked as such and holds enough of it, or else all.
+    /// Returns where the main part is in the text: what is marked as such and has enough of the text, or else all of
+    /// it.
     pub(super) fn main_part(&self) -> Vec<Range<usize>> {
         let whole = self.writer.out.len();
         let is_enough = |parts: &&Vec<Range<usize>>| {
@@ -408,7 +409,8 @@ impl Page {
             .unwrap_or_else(|| std::iter::once(0..whole).collect())
     }
 
-    /// Returns the one heading of the first level in the main part; else, where there is no title, the first of any.
+    /// Returns the only first-level heading in the main part; if there is none and no title, the first heading of any
+    /// level.
     pub(super) fn heading(&self, parts: &[Range<usize>]) -> Option<String> {
         let within =
             |it: &&(u8, Range<usize>)| parts.iter().any(|part| part.start <= it.1.start && it.1.end <= part.end);
@@ -426,7 +428,7 @@ impl Page {
     }
 }
 
-/// Of the text of a page, how much its main part has to hold to be taken for that.
+/// Percent of a page's text that its main part must have to count as such.
 const MAIN_PERCENT_MIN: usize = 40;
 
 fn short(name: &[u8]) -> [u8; 12] {

@@ -1,4 +1,4 @@
-//! What of a page becomes text.
+//! Which parts of a page become text.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn a_main_part_is_what_holds_enough_of_the_text() {
     assert_eq!(text(&format!("<p>Before.</p><article>{rest}</article>")).matches("A long page").count(), 3);
     assert!(!text(&format!("<p>Before.</p><article>{rest}</article>")).contains("Before"));
     assert_eq!(text("<article>One.</article><p>x</p><article>Two.</article>"), "One.\n\nTwo.");
-    // A page that is all menu is text.
+    // A page that is nothing but menus is read as text.
     assert!(text(&format!("<nav>{rest}</nav>")).contains("A long page"));
 }
 
@@ -80,7 +80,7 @@ fn a_page_is_told_by_its_first_bytes() {
     }
 }
 
-/// Each would take hours, or all memory, if anything were done again for each level, attribute or end tag.
+/// Each page would take hours, or all memory, if any work were repeated for each level, attribute or end tag.
 #[test]
 fn hostile_pages_take_time_and_memory_by_their_size() {
     const BYTES: usize = 4 << 20;

@@ -1,6 +1,6 @@
 //! Writes the text of a page while it is read: white space by the rules of HTML, separate blocks, code verbatim.
 
-/// What is to stand before the next word.
+/// What separates the next word from the text before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
     /// Nothing.
@@ -8,36 +8,36 @@ pub(super) enum Gap {
     None,
     /// A space.
     Space,
-    /// The end of a line.
+    /// A line break.
     Line,
     /// A blank line.
     Paragraph,
 }
 
-/// Levels of lists that are told apart by the space before their items.
+/// Levels of lists that indentation distinguishes.
 const INDENTS_MAX: usize = 6;
 
-/// A text in the making.
+/// The text so far.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     pub(super) out: String,
     gap: Gap,
-    /// What stands before the next word, behind the gap: the sign of a heading, of an item, of a cell.
+    /// What goes between the gap and the next word: the mark of a heading, an item or a cell.
     mark: String,
     /// Whether the next word begins with a backtick.
     tick: bool,
-    /// Whether what comes next belongs to the line before: the beginning of a definition.
+    /// Whether the next text continues the line: the beginning of a definition.
     is_held: bool,
-    /// Elements that are one line whatever is in them: headings, cells.
+    /// Open elements that are one line whatever is in them: headings, cells.
     in_line: usize,
-    /// Lists that are open.
+    /// Open lists.
     pub(super) lists: usize,
-    /// Code that is open: its language, and what it holds so far.
+    /// The open code block: its language, and its text so far.
     code: Option<(String, String)>,
 }
 
 impl Writer {
-    /// Asks for a gap before the next word; of several the largest counts.
+    /// Asks for a gap before the next word; the largest gap asked for counts.
     pub(super) fn gap(&mut self, gap: Gap) {
         if let Some((_, code)) = &mut self.code {
             if gap > Gap::Space && !code.is_empty() && !code.ends_with('\n') {
@@ -50,40 +50,40 @@ impl Writer {
             Gap::Paragraph if self.lists > 0 || self.is_held => Gap::Line,
             gap => gap,
         };
-        // Between a mark and what it marks nothing stands.
+        // Nothing separates a mark from what it marks.
         if self.mark.is_empty() {
             self.gap = self.gap.max(gap);
         }
     }
 
-    /// Begins a definition, which belongs to its term.
+    /// Begins a definition, which is on the line of its term.
     pub(super) fn begin_definition(&mut self) {
         self.gap(Gap::Line);
         self.is_held = true;
     }
 
-    /// Begins something that has a mark, behind a gap.
+    /// Begins an element that has a mark, after a gap.
     pub(super) fn mark(&mut self, gap: Gap, mark: &str) {
         self.mark.clear();
         self.gap = self.gap.max(gap);
         self.mark.push_str(mark);
     }
 
-    /// Parts the next cell of a row, which begins behind `row_start`, from the one before.
+    /// Separates the next cell from the one before it in the row that begins at `row_start`.
     pub(super) fn next_cell(&mut self, row_start: usize) {
         if self.gap == Gap::Space {
             self.gap = Gap::None;
         }
         let row = self.out.get(row_start..).unwrap_or_default();
         let first = row_start + row.len() - row.trim_start().len();
-        // A row is known for one by its second cell.
+        // A second cell shows that the line is a row of a table.
         if first < self.out.len() && !self.out.get(first..).is_some_and(|row| row.starts_with("| ")) {
             self.out.insert_str(first, "| ");
         }
         self.mark.push_str(if first < self.out.len() { " | " } else { "| " });
     }
 
-    /// Forgets a mark that marked nothing.
+    /// Drops a mark that nothing followed.
     pub(super) fn drop_mark(&mut self) {
         self.mark.clear();
     }
@@ -155,25 +155,25 @@ impl Writer {
         }
     }
 
-    /// Returns whether code of several lines is open.
+    /// Returns whether a code block is open.
     pub(super) const fn is_in_code(&self) -> bool {
         self.code.is_some()
     }
 
-    /// Begins code of several lines.
+    /// Begins a code block.
     pub(super) fn open_block(&mut self, language: &str) {
         self.gap(Gap::Paragraph);
         self.code = Some((language.to_owned(), String::new()));
     }
 
-    /// Names the language of the code that is open.
+    /// Sets the language of the open code block.
     pub(super) fn set_language(&mut self, name: &str) {
         if let Some((language, _)) = self.code.as_mut().filter(|(language, _)| language.is_empty()) {
             language.push_str(name);
         }
     }
 
-    /// Ends code of several lines, and writes it between lines of backticks.
+    /// Ends a code block, and writes it between lines of backticks.
     pub(super) fn close_block(&mut self) {
         let Some((language, code)) = self.code.take() else { return };
         let code = code.trim_end().trim_start_matches(['\n', '\r']);
@@ -186,7 +186,7 @@ impl Writer {
         self.out.push_str(&language);
         for line in code.split('\n') {
             self.out.push('\n');
-            // A line that looks like the end of the code is none.
+            // A line of the code that looks like its end is changed.
             if line.trim_start().starts_with("```") {
                 self.out.push('\u{200b}');
             }

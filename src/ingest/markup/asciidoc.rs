@@ -1,16 +1,16 @@
-//! `AsciiDoc`: headings by their signs, blocks of code, attributes of the head.
+//! `AsciiDoc`: headings, code blocks, attributes of the header.
 
 use super::{FENCE, Lines};
 use crate::ingest::extracted::Extracted;
 
-/// What a block is between two equal lines.
+/// The kind of a block between two equal lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
     Code,
     Comment,
 }
 
-/// Takes a file of `AsciiDoc`.
+/// Parses a file of `AsciiDoc`.
 #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "as all parsers of text are called")]
 pub(in crate::ingest) fn parse(text: String) -> Result<Extracted, String> {
     let mut lines = Lines::of(&text);

@@ -15,7 +15,7 @@ const SECTIONS: &[(&str, usize)] = &[
 ];
 /// Environments of code.
 const CODE: &[&str] = &["verbatim", "lstlisting", "minted", "Verbatim", "alltt"];
-/// Commands that say nothing to a reader, with what is in them.
+/// Commands that are left out with their arguments: they mean nothing to a reader.
 const SILENT: &[&str] = &[
     "label",
     "index",
@@ -43,7 +43,7 @@ const SILENT: &[&str] = &[
     "cref",
 ];
 
-/// Takes a file of LaTeX.
+/// Parses a file of LaTeX.
 #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "as all parsers of text are called")]
 pub(in crate::ingest) fn parse(text: String) -> Result<Extracted, String> {
     let mut lines = Lines::of(&text);
@@ -85,11 +85,11 @@ fn begins(line: &str, environment: &str) -> bool {
     rest.is_some_and(|it| it.starts_with('}'))
 }
 
-/// Returns what is between the braces of a command at the beginning of a line, as far as the line goes.
+/// Returns the argument in braces of a command at the beginning of a line, up to the end of the line.
 fn argument<'a>(line: &'a str, command: &str) -> Option<&'a str> {
     let rest = line.trim_start().strip_prefix('\\')?.strip_prefix(command)?;
     let rest = rest.strip_prefix('*').unwrap_or(rest);
-    // A short form for the table of contents may stand before it.
+    // A short form for the table of contents may come first.
     let rest = match rest.strip_prefix('[') {
         Some(short) => short.split_once(']')?.1,
         None => rest,
@@ -115,7 +115,7 @@ fn plain_line(lines: &mut Lines<'_>, line: &str) {
     }
 }
 
-/// Returns a line as it is read: without comment, its commands replaced by what is in them.
+/// Returns a line as readers see it: without comments, and with the contents of commands in their place.
 fn inline(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     let mut rest = line;
@@ -134,16 +134,16 @@ fn inline(line: &str) -> String {
     shown
 }
 
-/// Takes a command behind its backslash; returns what stands behind it.
+/// Handles a command after its backslash; returns the rest of the line.
 fn command<'a>(shown: &mut String, rest: &'a str) -> &'a str {
     let name_bytes = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_alphabetic()).len();
     let (name, after) = rest.split_at(name_bytes);
     if name.is_empty() {
-        // An escaped sign, or the end of a line in a table.
+        // An escaped character, or the end of a table row.
         let mut signs = after.chars();
         match signs.next() {
             Some(sign @ ('%' | '_' | '&' | '#' | '$' | '{' | '}')) => shown.push(sign),
-            // A line that ends, or a sign that is nothing by itself.
+            // The end of the line, or a character without a meaning of its own.
             Some(_) => shown.push(' '),
             None => {}
         }

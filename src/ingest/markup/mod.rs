@@ -16,12 +16,12 @@ pub(super) use rst::{is_like as is_like_rst, parse as rst};
 use super::extracted::Extracted;
 use crate::domain::{Metadata, Positions};
 
-/// What stands before and after code.
+/// The line before and after code.
 const FENCE: &str = "```";
 /// Levels of headings.
 const LEVELS_MAX: usize = 6;
 
-/// The lines of a file, and what becomes of each.
+/// The lines of a file, and the text that they become.
 struct Lines<'a> {
     all: Vec<&'a str>,
     out: String,
@@ -77,7 +77,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Returns how far a line is moved in.
+/// Returns the indentation of a line.
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }

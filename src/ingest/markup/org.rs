@@ -3,10 +3,10 @@
 use super::{FENCE, Lines};
 use crate::ingest::extracted::Extracted;
 
-/// Words before a heading that say how far a task is.
+/// Words before a heading that give the state of a task.
 const STATES: &[&str] = &["TODO", "DONE", "NEXT", "WAITING", "CANCELLED", "CANCELED"];
 
-/// Takes a file of Org.
+/// Parses a file of Org.
 #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "as all parsers of text are called")]
 pub(in crate::ingest) fn parse(text: String) -> Result<Extracted, String> {
     let mut lines = Lines::of(&text);
@@ -61,7 +61,7 @@ fn plain_line(lines: &mut Lines<'_>, line: &str) {
     }
     let rest = rest.trim();
     let rest = STATES.iter().find_map(|it| rest.strip_prefix(it)?.strip_prefix(' ')).unwrap_or(rest).trim();
-    // Tags stand behind it, between colons.
+    // Tags come last, between colons.
     let is_tags = |last: &str| last.len() > 2 && last.starts_with(':') && last.ends_with(':');
     let heading = match rest.rsplit_once(char::is_whitespace) {
         Some((heading, last)) if is_tags(last) => heading,

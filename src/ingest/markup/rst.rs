@@ -6,7 +6,7 @@ use crate::ingest::extracted::Extracted;
 /// Directives whose contents are code.
 const CODE: &[&str] =
     &["code-block", "sourcecode", "code", "parsed-literal", "productionlist", "doctest", "testcode", "ipython"];
-/// Directives that say nothing to a reader, with all that is in them.
+/// Directives that are left out with their contents: they mean nothing to a reader.
 const SILENT: &[&str] = &[
     "toctree",
     "index",
@@ -31,7 +31,7 @@ const SILENT: &[&str] = &[
     "image",
     "sectnum",
 ];
-/// Directives that a word stands for.
+/// Directives that are replaced by a word.
 const NAMED: &[(&str, &str)] = &[
     ("versionadded", "New in version"),
     ("versionchanged", "Changed in version"),
@@ -52,12 +52,12 @@ const NAMED: &[(&str, &str)] = &[
     ("exception", "exception"),
     ("py:exception", "exception"),
 ];
-/// An underline that is shorter than its title has at least so many characters.
+/// An underline shorter than its title must have at least this many characters.
 const UNDERLINE_MIN: usize = 4;
-/// Bytes that tell whether a text is of this form.
+/// How many bytes decide whether a text is in this format.
 const LOOKED_AT: usize = 8_192;
 
-/// Returns whether a text is of this form: it has a directive, and a title with an underline.
+/// Returns whether a text is in this format: it has a directive, and a title with an underline.
 pub(in crate::ingest) fn is_like(text: &str) -> bool {
     let end = (0..=LOOKED_AT.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
     let lines: Vec<&str> = text.get(..end).unwrap_or_default().lines().collect();
@@ -65,7 +65,7 @@ pub(in crate::ingest) fn is_like(text: &str) -> bool {
     has_directive && lines.windows(2).any(|two| is_title(two[0]) && is_underline(two[1], two[0]))
 }
 
-/// Takes a file of reStructuredText.
+/// Parses a file of reStructuredText.
 #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "as all parsers of text are called")]
 pub(in crate::ingest) fn parse(text: String) -> Result<Extracted, String> {
     let mut lines = Lines::of(&text);
@@ -95,7 +95,7 @@ pub(in crate::ingest) fn parse(text: String) -> Result<Extracted, String> {
     Ok(lines.finish("text/x-rst"))
 }
 
-/// Returns the character that a line of nothing else is made of.
+/// Returns the character of which a line consists, if it consists of only one.
 fn adornment(line: &str) -> Option<char> {
     let line = line.trim_end();
     let first = line.chars().next().filter(char::is_ascii_punctuation)?;
@@ -111,7 +111,7 @@ fn is_underline(line: &str, title: &str) -> bool {
     adornment(line).is_some() && (length >= UNDERLINE_MIN || length >= title.trim().chars().count())
 }
 
-/// Returns level and text of the heading at a line, how many lines it takes, and how many of these stand before its
+/// Returns the level and text of the heading at a line, how many lines it takes, and how many of these precede its
 /// text.
 fn heading<'a>(lines: &Lines<'a>, at: usize, levels: &mut Vec<(char, bool)>) -> Option<(usize, &'a str, usize, usize)> {
     if at > 0 && !lines.is_blank(at - 1) && lines.get(at - 1).and_then(adornment).is_none() {
@@ -143,7 +143,7 @@ fn directive(line: &str) -> Option<(&str, &str)> {
     (is_name && (argument.is_empty() || argument.starts_with(char::is_whitespace))).then_some((name, argument.trim()))
 }
 
-/// Takes a directive, a comment, a target or a footnote; returns where to continue.
+/// Handles a directive, a comment, a target or a footnote; returns where to continue.
 fn explicit(lines: &mut Lines<'_>, at: usize) -> usize {
     let line = lines.get(at).unwrap_or_default();
     let base = indent(line);
@@ -157,7 +157,7 @@ fn explicit(lines: &mut Lines<'_>, at: usize) -> usize {
             lines.push(&inline(line));
             return at + 1;
         }
-        // A target stands alone; a comment continues as long as it is moved in.
+        // A target is a single line; a comment continues as long as lines are indented.
         let end = if rest.is_empty() || rest.starts_with('_') { at + 1 } else { end_of_block(lines, at + 1, base) };
         lines.push_blank(end - at);
         return end;
@@ -185,7 +185,8 @@ fn skip_options(lines: &mut Lines<'_>, from: usize, base: usize) -> usize {
     from + count
 }
 
-/// Returns the first line from `from` on that is moved in no farther than `base`, blank lines before it left out.
+/// Returns the end of the block from `from` on: its lines are indented deeper than `base`, and its last one is not
+/// blank.
 fn end_of_block(lines: &Lines<'_>, from: usize, base: usize) -> usize {
     let mut end = from;
     for at in from..lines.all.len() {
@@ -217,7 +218,7 @@ fn code(lines: &mut Lines<'_>, at: usize, base: usize, language: &str, shown: &s
         lines.push(FENCE);
         return end + 1;
     }
-    // Nothing parts it from what follows: the last line of code ends it.
+    // Nothing separates it from what follows, so the last line of code ends it.
     let kept = lines.out.trim_end_matches('\n').len();
     lines.out.truncate(kept);
     lines.out.push(' ');
@@ -225,7 +226,7 @@ fn code(lines: &mut Lines<'_>, at: usize, base: usize, language: &str, shown: &s
     end
 }
 
-/// Returns a line as it is read: roles and targets of links taken away.
+/// Returns a line as readers see it: without roles and link targets.
 fn inline(line: &str) -> String {
     if !line.contains('`') {
         return line.to_owned();
@@ -261,7 +262,7 @@ fn inline(line: &str) -> String {
     shown
 }
 
-/// Takes the name of a role off the end of what is shown; returns whether there was one.
+/// Removes the name of a role from the end of what is shown; returns whether there was one.
 fn drop_role(shown: &mut String) -> bool {
     let Some(name) = shown.strip_suffix(':') else { return false };
     let start = name.trim_end_matches(|it: char| it.is_ascii_alphanumeric() || "-_:.+".contains(it)).len();

@@ -1,4 +1,4 @@
-//! What of marked texts becomes headings, code and nothing, line by line.
+//! What becomes of markup line by line: headings, code, or nothing.
 
 use super::*;
 

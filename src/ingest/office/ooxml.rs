@@ -61,7 +61,7 @@ fn media_type(format: FormatType) -> &'static str {
     }
 }
 
-/// A slide that does not begin with its title gets it.
+/// Writes the title of a slide that does not begin with it.
 fn slide_title(section: &Section, blocks: &mut Blocks) {
     let Some(name) = section.name.as_deref() else { return };
     let says_it = |block: &Block| matches!(block, Block::Paragraph(it) if one_line(&text_of(it)) == one_line(name));
@@ -128,7 +128,7 @@ fn paragraph(it: &Paragraph, blocks: &mut Blocks) {
     }
 }
 
-/// Returns the level of a heading, by its style, or else by the name of that: `heading 2`.
+/// Returns the level of a heading, by its style or else by the name of the style: `heading 2`.
 fn level(it: &Paragraph) -> Option<usize> {
     let by_name = || it.style_name.as_deref()?.to_lowercase().strip_prefix("heading ")?.trim().parse().ok();
     if it.is_heading() { Some(usize::from(it.heading.level())) } else { by_name() }
@@ -150,7 +150,7 @@ fn table(it: &Table, blocks: &mut Blocks, depth: usize) {
     }
 }
 
-/// Returns the text of a paragraph as it stands once all changes are accepted.
+/// Returns the text of a paragraph with all tracked changes accepted.
 fn text_of(it: &Paragraph) -> String {
     let mut text = String::new();
     for run in it.runs.iter().filter(|run| run.revision != RevisionType::Deleted) {

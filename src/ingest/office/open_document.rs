@@ -27,7 +27,7 @@ pub(in crate::ingest) fn read(bytes: &[u8], give: &mut Give<'_>) -> Result<(), R
         return Err(Refusal::damaged("no text is found in it"));
     }
     let mut metadata = match package.text("meta.xml")? {
-        Some(meta) => said(&meta)?,
+        Some(meta) => parse_metadata(&meta)?,
         None => Metadata::new(),
     };
     let media_type = package.text("mimetype")?.map(|it| it.trim().to_owned());
@@ -40,8 +40,8 @@ pub(in crate::ingest) fn read(bytes: &[u8], give: &mut Give<'_>) -> Result<(), R
     })
 }
 
-/// What the file says of itself.
-fn said(xml: &str) -> Result<Metadata, Refusal> {
+/// Parses the metadata of the file.
+fn parse_metadata(xml: &str) -> Result<Metadata, Refusal> {
     const KEPT: [(&str, &str); 6] = [
         ("title", "title"),
         ("subject", "subject"),
@@ -66,30 +66,30 @@ fn said(xml: &str) -> Result<Metadata, Refusal> {
     Ok(metadata)
 }
 
-/// What the walk through a document knows.
+/// The state of the walk through a document.
 #[derive(Default)]
 struct Walk {
     blocks: Blocks,
-    /// The paragraph in hand.
+    /// The current paragraph.
     text: String,
-    /// Paragraphs that were interrupted by others inside them, as by a note.
+    /// Paragraphs that others inside them interrupted, such as notes.
     outer: Vec<String>,
     title: Option<String>,
-    /// The level of the heading in hand, where it is one.
+    /// The level, if the current paragraph is a heading.
     heading: Option<usize>,
-    /// Lists around.
+    /// Depth of open lists.
     lists: usize,
-    /// Rows of tables around, each with its cells.
+    /// Open table rows, each with its cells.
     rows: Vec<Vec<String>>,
-    /// How often the cell in hand stands there.
+    /// How often the current cell is repeated.
     repeated: usize,
     slides: u32,
-    /// Elements around whose text is none of the document's.
+    /// Open elements whose text does not belong to the document's.
     silent: usize,
     notes: Vec<String>,
 }
 
-/// Elements whose text is none of the document's.
+/// Elements whose text does not belong to the document's.
 const SILENT: [&str; 7] =
     ["tracked-changes", "annotation", "forms", "note-citation", "scripts", "table-of-content", "alphabetical-index"];
 
@@ -132,7 +132,7 @@ impl Walk {
                 self.text.push_str(&label);
                 self.outer.push(std::mem::take(&mut self.text));
             }
-            // A slide, and no page of notes.
+            // A slide, not a page of notes.
             "page" => {
                 self.slides += 1;
                 self.blocks.page(self.slides);

@@ -27,7 +27,7 @@ impl<'a> Package<'a> {
         names
     }
 
-    /// Returns the text of a file inside; nothing where there is none.
+    /// Returns the text of a file inside; none if it does not exist.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Refusal> {
         let Ok(file) = self.0.by_name(name) else { return Ok(None) };
         let mut bytes = Vec::new();

@@ -8,7 +8,7 @@ use crate::ingest::worker::Refusal;
 /// Elements inside each other at most.
 const DEPTH_MAX: usize = 4_096;
 
-/// What a document says next.
+/// The next token of a document.
 pub(super) enum Token<'a> {
     /// An element begins: its name without the prefix, and itself.
     Start(&'a str, &'a BytesStart<'a>),
@@ -17,7 +17,7 @@ pub(super) enum Token<'a> {
     Text(&'a str),
 }
 
-/// Calls `visit` for each token of a document; an empty element begins and ends.
+/// Calls `visit` for each token of a document; an empty element gives a start and an end.
 pub(super) fn tokens(xml: &str, visit: &mut dyn FnMut(Token<'_>)) -> Result<(), Refusal> {
     let mut reader = Reader::from_str(xml);
     reader.config_mut().check_end_names = false;

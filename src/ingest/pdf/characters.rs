@@ -8,22 +8,22 @@ use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
 
 use super::page::{Gap, Line, Page};
 
-/// A gap between two characters that is a space, in heights of a letter.
+/// A gap between two characters counts as a space from this size on, in heights of a letter.
 const SPACE: f64 = 0.1;
-/// How much lower or higher a character stands that begins another line, where it stands farther left; and where not.
+/// How much higher or lower a character must be to begin another line: if it is farther left, and otherwise.
 const LINE: f64 = 0.5;
 const FAR_LINE: f64 = 1.5;
-/// How much lower a line stands that begins another paragraph.
+/// How much lower a line must be to begin another paragraph.
 const PARAGRAPH: f64 = 1.8;
 /// Bytes of all lines at most: a page can draw the same text again and again.
 const BYTES_MAX: usize = 96 << 20;
 
-/// Takes the characters of pages.
+/// Collects the characters of pages into lines.
 #[derive(Default)]
 pub(super) struct Characters {
     pages: Vec<Page>,
     line: Line,
-    /// Where the last character ends and how high it stands, along its direction.
+    /// Where the last character ends, and its height, along the direction of writing.
     last: Option<Place>,
     /// Whether the next character begins a piece of text.
     begins: bool,
@@ -45,7 +45,7 @@ impl Default for Line {
 }
 
 impl Characters {
-    /// Returns the pages; the last one as far as it came.
+    /// Returns the pages; the last one may be incomplete.
     pub(super) fn finish(mut self) -> Vec<Page> {
         self.end_line();
         self.pages
@@ -61,7 +61,7 @@ impl Characters {
         }
     }
 
-    /// Returns what stands before a character that begins a piece of text.
+    /// Returns the gap before a character that begins a piece of text.
     fn gap(&self, start: f64, place: Place) -> Option<Gap> {
         let Some(last) = self.last else { return Some(Gap::Jump) };
         let turned = (last.direction.0 - place.direction.0).abs() + (last.direction.1 - place.direction.1).abs();

@@ -10,21 +10,21 @@ use crate::ingest::blocks::push_plain;
 
 /// Lines at an edge of a page that may be a running head or foot.
 const EDGE_LINES: usize = 2;
-/// Pages on which a line at the edge stands that is a running head or foot, and how far away the next of them is: heads
-/// of left and right pages differ.
+/// On how many pages a line at the edge must occur to be a running head or foot, and how far the next of them may be:
+/// left and right pages differ.
 const RUNNING_PAGES_MIN: usize = 3;
 const NEAR_PAGES: usize = 2;
-/// How much larger than the text letters of a heading are.
+/// How much larger the letters of a heading are than those of the text.
 const HEADING_SIZE: f32 = 1.15;
 /// Characters of a heading at most.
 const HEADING_CHARS_MAX: usize = 160;
-/// Share of all letters beyond which what is large is no heading.
+/// Large text counts as headings only up to this share of all letters.
 const HEADING_SHARE_MAX: f32 = 0.15;
 /// Levels of headings by size.
 const LEVELS_MAX: usize = 4;
-/// Entries of an outline that are found on their pages, for it to say what the headings are.
+/// How many outline entries must be found on their pages for the outline to decide the headings.
 const MATCHED_MIN: usize = 3;
-/// Lines that one heading may run over.
+/// Maximum lines of one heading.
 const HEADING_LINES_MAX: usize = 4;
 
 /// A file laid out.
@@ -61,13 +61,13 @@ pub(super) fn lay_out(mut pages: Vec<Page>, entries: &[Entry]) -> LaidOut {
 /// Levels of headings, by page and line.
 type Levels = BTreeMap<(usize, usize), usize>;
 
-/// Removes running heads and feet: lines at the edge of pages near each other that differ by numbers alone.
+/// Removes running heads and feet: lines at the edge of nearby pages that differ only by numbers.
 fn drop_running_lines(pages: &mut [Page]) {
-    // Where there is little else, what stands at an edge is the text.
+    // On a page with few other lines, those at the edge are the text.
     let enough: Vec<bool> = pages.iter().map(|page| page.lines.len() > 2 * EDGE_LINES).collect();
     for edge in [Edge::Top, Edge::Bottom] {
         let mut candidates = enough.clone();
-        // Below a running head there may be a second line of it, and nothing more.
+        // A running head may have two lines.
         for _ in 0..EDGE_LINES {
             candidates = drop_at(pages, edge, &candidates);
         }
@@ -81,7 +81,7 @@ enum Edge {
     Bottom,
 }
 
-/// Removes a line from each page where one runs; returns which these are.
+/// Removes the running lines at one edge; returns the pages that had one.
 fn drop_at(pages: &mut [Page], edge: Edge, candidates: &[bool]) -> Vec<bool> {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     let mut texts = Vec::with_capacity(pages.len());
@@ -107,7 +107,7 @@ fn drop_at(pages: &mut [Page], edge: Edge, candidates: &[bool]) -> Vec<bool> {
     running
 }
 
-/// Returns the line at an edge of a page: by height where that is known, else by order.
+/// Returns the line at an edge of a page: by height if that is known, or else by order.
 fn outermost(page: &Page, edge: Edge) -> Option<usize> {
     let places = page.lines.iter().enumerate().map(|(at, line)| (line.height, at));
     let above = |a: &(f32, usize), b: &(f32, usize)| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1));
@@ -118,7 +118,7 @@ fn outermost(page: &Page, edge: Edge) -> Option<usize> {
     place.map(|(_, at)| at)
 }
 
-/// Returns a line with `#` for each number, Arabic or Roman, and without room.
+/// Returns a line without spaces, and with `#` in place of each number, Arabic or Roman.
 fn without_numbers(line: &str) -> String {
     let word = |word: &str| -> String {
         let is_roman = word.bytes().all(|it| b"ivxlcIVXLC".contains(&it));
@@ -142,7 +142,7 @@ fn half_points(line: &Line) -> u32 {
     (line.size * 2.0).round().clamp(0.0, 10_000.0) as u32
 }
 
-/// Returns the size of most letters, in half points.
+/// Returns the most frequent letter size, in half points.
 fn body_size(pages: &[Page]) -> u32 {
     let mut letters: BTreeMap<u32, usize> = BTreeMap::new();
     for line in pages.iter().flat_map(|page| &page.lines) {
@@ -184,7 +184,7 @@ fn levels_by_size(pages: &[Page]) -> Levels {
     found.iter().map(|at| (*at, level(at))).collect()
 }
 
-/// Returns the lines that entries of an outline name, on their pages or the next ones.
+/// Returns the lines that outline entries name, each on the page of its entry.
 fn levels_by_outline(pages: &[Page], entries: &[Entry]) -> Levels {
     let mut levels = Levels::new();
     for entry in entries {
@@ -200,7 +200,7 @@ fn levels_by_outline(pages: &[Page], entries: &[Entry]) -> Levels {
     levels
 }
 
-/// Returns the lines that together are what is wanted, a number before it apart.
+/// Returns the lines that together have the wanted text, ignoring a number before it.
 fn lines_named(page: &Page, wanted: &str, is_taken: impl Fn(usize) -> bool) -> Option<std::ops::Range<usize>> {
     for first in 0..page.lines.len() {
         let mut text = String::new();
@@ -223,13 +223,13 @@ fn lines_named(page: &Page, wanted: &str, is_taken: impl Fn(usize) -> bool) -> O
     None
 }
 
-/// Returns letters and digits in lower case; "Chapter 3" before a title says no more than "3".
+/// Returns letters and digits in lower case; "Chapter 3" before a title means the same as "3".
 fn letters_of(text: &str) -> String {
     let lower: String = text.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     lower.strip_prefix("chapter").map_or(lower.clone(), str::to_owned)
 }
 
-/// Returns the largest heading of the first page that has one, of the first three.
+/// Returns the largest heading of the first of three pages that has one.
 fn title(pages: &[Page], levels: &Levels) -> Option<String> {
     let (page_index, best) = (0..pages.len().min(3)).find_map(|page_index| {
         let on_page = levels.range((page_index, 0)..(page_index + 1, 0));
@@ -243,14 +243,14 @@ fn title(pages: &[Page], levels: &Levels) -> Option<String> {
     Some(parts.join(" "))
 }
 
-/// Returns all words of the text, by which a hyphen at the end of a line is judged.
+/// Returns all words of the text; they decide about hyphens at the end of lines.
 fn words(pages: &[Page]) -> HashSet<String> {
     let lines = pages.iter().flat_map(|page| &page.lines);
     let words = lines.flat_map(|line| line.text.split(|it: char| !it.is_alphanumeric() && it != '-'));
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// Text as it grows.
+/// The text so far.
 struct Text<'a> {
     words: &'a HashSet<String>,
     text: String,
@@ -263,7 +263,7 @@ impl Text<'_> {
             let level = levels.get(&(page_index, line_index)).copied();
             let is_first = line_index == 0;
             match (before, level) {
-                // A heading over several lines.
+                // A heading that takes several lines.
                 (Some(a), Some(b)) if a == b && line.before != Gap::Wide => self.text.push(' '),
                 (_, Some(level)) => {
                     self.paragraph();
@@ -309,7 +309,7 @@ impl Text<'_> {
         }
     }
 
-    /// Returns what becomes of a hyphen at the end of the text, where `next` continues with a word.
+    /// Returns what to do with a hyphen at the end of the text if `next` continues the word.
     fn joined(&self, next: &str) -> Option<Hyphen> {
         let last = self.text.chars().next_back()?;
         if last == '\u{ad}' {
@@ -333,19 +333,19 @@ impl Text<'_> {
         match next.before {
             Gap::Close => false,
             Gap::Wide => true,
-            Gap::Jump => !self.goes_on_with(&next.text),
+            Gap::Jump => !self.continues_sentence(&next.text),
         }
     }
 
-    /// Returns whether a sentence continues with what stands somewhere else.
-    fn goes_on_with(&self, next: &str) -> bool {
+    /// Returns whether `next`, which is elsewhere on the page, continues a sentence.
+    fn continues_sentence(&self, next: &str) -> bool {
         let ends = self.text.trim_end().ends_with(['.', '!', '?', ':', ';', '。']);
         !ends && next.starts_with(char::is_lowercase)
     }
 
     fn continues_with(&self, page: &Page, levels: &Levels, page_index: usize) -> bool {
         let first = page.lines.first();
-        first.is_some_and(|first| !levels.contains_key(&(page_index, 0)) && self.goes_on_with(&first.text))
+        first.is_some_and(|first| !levels.contains_key(&(page_index, 0)) && self.continues_sentence(&first.text))
     }
 
     fn end_page(&mut self, continues: bool) {
@@ -356,7 +356,7 @@ impl Text<'_> {
         self.text.push(PAGE_END);
     }
 
-    /// Ends a paragraph, unless nothing stands before.
+    /// Ends a paragraph, unless there is no text before it.
     fn paragraph(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") && !self.text.ends_with(PAGE_END) {
             self.text.push_str("\n\n");
@@ -364,12 +364,12 @@ impl Text<'_> {
     }
 }
 
-/// What becomes of a hyphen at the end of a line.
+/// What to do with a hyphen at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hyphen {
-    /// It stands for the end of the line.
+    /// It only marks the line break: remove it.
     Goes,
-    /// The word has one.
+    /// It belongs to the word: keep it.
     Stays,
 }
 

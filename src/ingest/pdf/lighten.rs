@@ -8,13 +8,13 @@ use pdf_extract::{Dictionary, Document, Object, ObjectId};
 
 use super::guarded;
 
-/// How deep fonts lie in an object at most: a page has resources, which have fonts.
+/// Maximum depth of fonts in an object: a page has resources, which have fonts.
 const DEPTH_MAX: usize = 8;
 
-/// Makes the fonts of a document short and leaves out what is no text; the text of its pages stays the same. A font
-/// that the parsers fail on stays as it is.
+/// Shortens the fonts of a document and leaves out what is not text; the text of its pages does not change. A font on
+/// which the parsers fail is kept as it is.
 pub(super) fn lighten(document: &mut Document) {
-    // Links and notes are half of the memory of some files.
+    // Links and notes take half of the memory of some files.
     document.objects.retain(|_, object| !object.as_dict().is_ok_and(|it| it.has_type(b"Annot")));
     shorten_maps(document);
     encode(document);
@@ -37,7 +37,7 @@ fn shorten_maps(document: &mut Document) {
     }
 }
 
-/// Writes the encodings that are built into Type 1 fonts where a file says its own, and leaves font programs out.
+/// Writes the encodings built into Type 1 fonts as encodings of the file, and leaves out font programs.
 fn encode(document: &mut Document) {
     let built_in: BTreeMap<ObjectId, Vec<Object>> = document
         .objects
@@ -69,12 +69,13 @@ fn encode(document: &mut Document) {
         if built_in.contains_key(id) {
             descriptor.remove(b"FontFile");
         }
-        // Unpacked on each page, and not looked into.
+        // pdf-extract would unpack it on each page without using it.
         descriptor.remove(b"FontFile2");
     }
 }
 
-/// Returns whether a font is one of icons, in whose written encoding pdf-extract fails on names that it does not know.
+/// Returns whether this is an icon font: with its encoding written out, pdf-extract fails on names that it does not
+/// know.
 fn is_of_icons(descriptor: &Dictionary) -> bool {
     const NAME: &[u8] = b"FontAwesome";
     let is_it = |name: &[u8]| name.windows(NAME.len()).any(|it| it == NAME);
@@ -85,7 +86,7 @@ fn reference(dictionary: &Dictionary, key: &[u8]) -> Option<ObjectId> {
     dictionary.get(key).ok()?.as_reference().ok()
 }
 
-/// Hands over the dictionaries in an object.
+/// Passes on the dictionaries in an object.
 fn visit(object: &mut Object, depth_left: usize, take: &mut impl FnMut(&mut Dictionary)) {
     let dictionary = match object {
         Object::Dictionary(dictionary) => dictionary,
@@ -101,7 +102,7 @@ fn visit(object: &mut Object, depth_left: usize, take: &mut impl FnMut(&mut Dict
     }
 }
 
-/// Writes a map: codes that follow one another as ranges, if each stands for the character after the one before.
+/// Writes a map, with ranges for successive codes that stand for successive characters.
 fn written(map: &BTreeMap<u32, Vec<u8>>) -> Vec<u8> {
     let single = |text: &[u8]| <[u8; 2]>::try_from(text).ok().map(u16::from_be_bytes);
     let mut ranges: Vec<(u32, u32, &[u8])> = Vec::new();
@@ -116,7 +117,7 @@ fn written(map: &BTreeMap<u32, Vec<u8>>) -> Vec<u8> {
             ranges.push((*code, *code, text));
         }
     }
-    // Strings of bytes take the parser the least time.
+    // The parser is fastest on byte strings.
     let string = |bytes: &[u8]| {
         let escaped = bytes
             .iter()
@@ -167,7 +168,7 @@ mod tests {
         Object::Name(name.as_bytes().to_vec())
     }
 
-    /// A page that shows codes in a font with an encoding of its own, and in one whose map says what they are.
+    /// A page that shows codes in two fonts: one has an encoding of its own, the other a map to Unicode.
     fn document() -> Document {
         let program = b"/Encoding 256 array 0 1 255 {1 index exch /.notdef put} for\n\
             dup 1 /M put dup 2 /i put dup 3 /l put readonly def currentfile eexec \xff\xfe";

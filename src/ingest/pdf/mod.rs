@@ -18,9 +18,9 @@ use crate::text::counted;
 use characters::Characters;
 use page::{Line, Page};
 
-/// Letters that a page with text has at least, over all pages: fewer are what a scanner puts on each.
+/// Minimum letters per page, over all pages, of a file with text: scanners add fewer to each page.
 const LETTERS_PER_PAGE_MIN: usize = 16;
-/// What names the way in which a file is encrypted, and what is said of it.
+/// The key that says how a file is encrypted, and the reason given for such files.
 const ENCRYPT: &[u8] = b"/Encrypt";
 const ENCRYPTED: &str =
     "it is encrypted: decrypt it first (`qpdf --decrypt --password=PASSWORD IN.pdf OUT.pdf`), then index the result";
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8], parser: Parser, give: &mut Give<'_>) -> Result<
         let reason = format!("{blank} of its {} pages hold no text: they may need OCR", pages.len());
         give(Piece::Left(LeftOut { name: String::new(), reason }))?;
     }
-    // What a first worker may have died of is left alone.
+    // The outline may be what killed the first worker.
     let entries = match parser {
         Parser::First => guarded(|| outline::entries(&document)).unwrap_or_default(),
         Parser::Fallback => Vec::new(),
@@ -85,25 +85,26 @@ fn open(bytes: &[u8]) -> Result<Document, Refusal> {
             return Err(if is_encrypted { Refusal::of_all(ENCRYPTED) } else { damaged() });
         }
     };
-    // Many are encrypted with an empty password, against changes alone.
+    // Many files are encrypted with an empty password, only to prevent changes.
     if document.is_encrypted() && document.decrypt("").is_err() {
         return Err(Refusal::of_all(ENCRYPTED));
     }
     Ok(document)
 }
 
-/// Returns the pages by the parser that keeps places and sizes; where it fails on one, that by the other.
+/// Returns the pages, read by the parser that keeps positions and sizes; a page on which it fails is read by the other
+/// one.
 fn pages(document: &mut Document, bytes: &[u8], found: &[(u32, ObjectId)]) -> Result<Vec<Page>, Refusal> {
-    // What it does not get to is read in more time.
+    // What this does not reach is only read more slowly.
     guarded(|| lighten::lighten(document));
     let mut characters = Characters::default();
-    // All at once is faster, but ends at the first page that fails.
+    // Reading all pages at once is faster, but ends at the first page that fails.
     let all = guarded(|| output_doc(document, &mut characters));
     let mut pages = characters.finish();
     if matches!(all, Some(Ok(()))) {
         return Ok(pages);
     }
-    // The last one was not finished.
+    // The last page is incomplete.
     pages.pop();
     let rest = &found[pages.len()..];
     let read = one_by_one(document, rest, |document, number| {
@@ -114,7 +115,7 @@ fn pages(document: &mut Document, bytes: &[u8], found: &[(u32, ObjectId)]) -> Re
     });
     let failed: Vec<(u32, ObjectId)> =
         rest.iter().zip(&read).filter(|(_, page)| page.is_none()).map(|(place, _)| *place).collect();
-    // The other parser needs what was left out for the first.
+    // The other parser needs what was left out for the first one.
     *document = Document::new();
     *document = open(bytes)?;
     let mut plain = one_by_one(document, &failed, plain_page).into_iter();
@@ -122,7 +123,7 @@ fn pages(document: &mut Document, bytes: &[u8], found: &[(u32, ObjectId)]) -> Re
     Ok(pages)
 }
 
-/// Reads pages, each as the only one of its document: to find a page, the parsers go through all before it.
+/// Reads each page as the only one of its document: to find a page, the parsers go through all before it.
 fn one_by_one<T>(
     document: &mut Document,
     found: &[(u32, ObjectId)],
@@ -151,7 +152,7 @@ fn one_by_one<T>(
     all
 }
 
-/// Returns the only page of a document by the parser that keeps the order of the text alone.
+/// Returns the only page of a document, read by the parser that keeps only the order of the text.
 fn plain_page(document: &Document, number: u32) -> Page {
     let chunks = guarded(|| document.extract_text_chunks(&[1])).unwrap_or_default();
     let text: String = chunks.into_iter().flatten().collect();
@@ -163,7 +164,7 @@ fn guarded<T>(parser: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(parser)).ok()
 }
 
-/// What the file says of itself, by the keys that are kept.
+/// The file's metadata keys that are kept.
 const KEPT: [(&[u8], &str); 4] =
     [(b"Title", "title"), (b"Author", "author"), (b"Subject", "subject"), (b"Keywords", "keywords")];
 
@@ -184,14 +185,14 @@ fn metadata(document: &Document) -> Metadata {
     metadata
 }
 
-/// Returns the day of a date such as `D:20240131120000Z`.
+/// Returns the date in a timestamp such as `D:20240131120000Z`.
 fn day(date: &str) -> Option<String> {
     let digits = date.strip_prefix("D:").unwrap_or(date);
     let part = |from: usize, to: usize| digits.get(from..to).filter(|it| it.bytes().all(|it| it.is_ascii_digit()));
     Some(format!("{}-{}-{}", part(0, 4)?, part(4, 6)?, part(6, 8)?))
 }
 
-/// Many programs write the name of a file, or their own, where a title belongs.
+/// Many programs write the name of a file, or their own name, as the title.
 fn is_title(title: &str) -> bool {
     const NAMES: [&str; 9] = [".doc", ".docx", ".dvi", ".tex", ".pdf", ".indd", ".qxd", ".ps", ".odt"];
     let lower = title.to_lowercase();
@@ -218,7 +219,7 @@ mod tests {
         [kind].iter().chain(entries).cloned().collect()
     }
 
-    /// Returns a file of pages, by what they draw.
+    /// Returns a file with these pages, given as what they draw.
     fn file(contents: &[&str]) -> Vec<u8> {
         let mut document = Document::with_version("1.5");
         let tree = document.new_object_id();

@@ -1,4 +1,4 @@
-//! The outline of a file: the author's section titles, and the pages on which they begin.
+//! The outline of a file: the author's section titles, and the pages on which the sections begin.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ struct Walk<'a> {
     document: &'a Document,
     pages: BTreeMap<ObjectId, u32>,
     names: BTreeMap<Vec<u8>, &'a Object>,
-    /// Entries may point at each other in a circle.
+    /// Guards against entries that point at each other in a circle.
     seen: BTreeSet<ObjectId>,
     entries: Vec<Entry>,
 }
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns the places of a file that have names.
+/// Returns the named places of a file.
 fn names(document: &Document) -> BTreeMap<Vec<u8>, &Object> {
     let mut names = BTreeMap::new();
     let Ok(catalog) = document.catalog() else { return names };

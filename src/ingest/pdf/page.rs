@@ -4,22 +4,22 @@
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Line {
     pub(super) text: String,
-    /// Height of the letters, in points; 0 where it is not known.
+    /// Height of the letters, in points; 0 if it is not known.
     pub(super) size: f32,
-    /// How far above the lower edge of the page; 0 where it is not known.
+    /// Distance from the lower edge of the page; 0 if it is not known.
     pub(super) height: f32,
-    /// What stands between it and the line before.
+    /// The gap between it and the line before.
     pub(super) before: Gap,
 }
 
-/// What stands between two lines.
+/// The gap between two lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
     /// The line follows closely.
     Close,
     /// There is room between them: a paragraph ends.
     Wide,
-    /// It begins somewhere else on the page, as in the next column.
+    /// The line begins elsewhere on the page, as in the next column.
     Jump,
 }
 
@@ -36,12 +36,12 @@ impl Line {
 pub(super) struct Page {
     /// Counted from 1.
     pub(super) number: u32,
-    /// In the order in which they are read.
+    /// In reading order.
     pub(super) lines: Vec<Line>,
 }
 
 impl Page {
-    /// Returns how many letters and digits it holds.
+    /// Returns the number of letters and digits.
     pub(super) fn letters(&self) -> usize {
         self.lines.iter().map(|line| line.text.chars().filter(|char| char.is_alphanumeric()).count()).sum()
     }

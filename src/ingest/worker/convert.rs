@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use super::limits;
 
-/// Seconds of computing that a converter may take, and of waiting for it.
+/// Seconds of CPU time of a converter, and of waiting for it.
 pub(super) const CONVERTER_SECONDS: u64 = 60;
 const WAIT: Duration = Duration::from_mins(3);
-/// What stands for the file in a command.
+/// The placeholder for the file in a command.
 pub(crate) const PLACEHOLDER: &str = "{}";
-/// Bytes of the error output of which the end is shown.
+/// Bytes of error output that are read; the end of them is shown.
 const SAID_BYTES_MAX: u64 = 64 << 10;
 
 /// Returns the text that a command makes of a file, or why there is none.
@@ -85,7 +85,7 @@ fn in_place(argument: &str, path: &Path) -> OsString {
     }
 }
 
-/// Waits for a child whose output ended.
+/// Waits for a child that has closed its output.
 fn wait(child: &mut Child) -> Option<std::process::ExitStatus> {
     for _ in 0..500 {
         if let Ok(Some(status)) = child.try_wait() {
@@ -96,11 +96,11 @@ fn wait(child: &mut Child) -> Option<std::process::ExitStatus> {
     None
 }
 
-/// Ends a child and all that it started.
+/// Kills a child and everything that it started.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        // Where nobody is left there is nothing to end.
+        // If nobody is left, there is nothing to kill.
         let _ended = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     let _killed = child.kill();

@@ -5,16 +5,16 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
-/// What a frame holds.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     /// From a worker that is ready: [`HELLO`].
     Hello,
     /// To a worker: a [`Job`](super::message::Job) as JSON; its bytes follow.
     Job,
-    /// Bytes of a file, either way: of a job, or of a member.
+    /// Bytes of a file, in either direction: of a job, or of a file inside.
     Bytes,
-    /// From a worker: what a document is beside its text, as JSON; its text follows.
+    /// From a worker: everything about a document except its text, as JSON; its text follows.
     Document,
     /// From a worker: text in UTF-8.
     Text,
@@ -28,7 +28,7 @@ pub(super) enum Tag {
     Refused,
 }
 
-/// What a worker says first, so that no other program is taken for one of this version.
+/// The greeting of a worker, which shows that the program is a worker of this version.
 pub(super) const HELLO: &str = concat!("cairn worker ", env!("CARGO_PKG_VERSION"));
 
 const TAGS: [Tag; 9] =
@@ -36,7 +36,7 @@ const TAGS: [Tag; 9] =
 
 /// Bytes of a name, a reason or a greeting at most.
 const SHORT_BYTES_MAX: u64 = 64 << 10;
-/// Bytes of what a document is beside its text at most: its metadata and the marks of its pages.
+/// Bytes of a document without its text at most: its metadata and its positions.
 const HEAD_BYTES_MAX: u64 = 16 << 20;
 
 /// A frame.
@@ -47,7 +47,7 @@ pub(super) struct Frame {
 }
 
 impl Tag {
-    /// Returns how many bytes a frame with this tag may have, where a file may have `bytes_max`.
+    /// Returns the maximum bytes of a frame with this tag, if a file may have `bytes_max`.
     const fn bytes_max(self, bytes_max: u64) -> u64 {
         match self {
             Self::Hello | Self::Job | Self::Member | Self::Left | Self::Refused => SHORT_BYTES_MAX,
@@ -62,7 +62,7 @@ impl Tag {
 ///
 /// # Errors
 ///
-/// If it cannot be written, or has too many bytes for its length to be said.
+/// If it cannot be written, or its length does not fit in the header.
 pub(super) fn write(output: &mut impl Write, tag: Tag, payload: &[u8]) -> io::Result<()> {
     let length = u32::try_from(payload.len()).map_err(|_| invalid("a frame of more than 4 GiB"))?;
     output.write_all(&[tag as u8])?;
@@ -71,11 +71,11 @@ pub(super) fn write(output: &mut impl Write, tag: Tag, payload: &[u8]) -> io::Re
     output.flush()
 }
 
-/// Reads a frame; nothing where the other side is gone and said no more. Bytes and texts may have `bytes_max`.
+/// Reads a frame; none if the other side has closed the stream. Bytes and texts may have `bytes_max`.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or is none, or is longer than its tag allows.
+/// If it cannot be read, is not a frame, or is longer than its tag allows.
 pub(super) fn read(input: &mut impl Read, bytes_max: u64) -> io::Result<Option<Frame>> {
     let mut head = [0; 5];
     match input.read(&mut head[..1])? {

@@ -2,26 +2,26 @@
 
 use std::io;
 
-/// Bytes of the address space of a worker, its program and its stack included.
+/// Bytes of a worker's address space, including its program and stack.
 pub(super) const WORKER_BYTES_MAX: u64 = 512 << 20;
 /// Bytes of the address space of a converter.
 pub(super) const CONVERTER_BYTES_MAX: u64 = 1 << 30;
 /// Files that a converter may have open.
 const CONVERTER_FILES_MAX: u64 = 64;
-/// Bytes of a file that a converter writes for itself.
+/// Bytes of each file that a converter writes.
 const CONVERTER_WRITES_MAX: u64 = 256 << 20;
 
-/// Takes from this process what reading documents does not need: no memory beyond its limit, no file, socket or
-/// process besides those that are open, nothing written, no core.
+/// Takes from this process what reading documents does not need: memory beyond its limit, further files, sockets and
+/// processes, writing to files, core dumps.
 ///
 /// # Errors
 ///
-/// If the system refuses one of the limits: then nothing is read.
+/// If the system refuses one of the limits; nothing may be read then.
 #[cfg(unix)]
 pub(super) fn confine() -> io::Result<()> {
     use rustix::process::Resource;
     end_with_parent()?;
-    // What is open stays open; no number is left for anything else, be it a file or a connection.
+    // What is open stays open; nothing else can be opened, be it a file or a connection.
     set(Resource::Nofile, 0)?;
     set(Resource::Nproc, 0)?;
     set(Resource::Fsize, 0)?;
@@ -29,7 +29,7 @@ pub(super) fn confine() -> io::Result<()> {
     set(Resource::As, WORKER_BYTES_MAX)
 }
 
-/// Limits this process as a converter of the user's own, which opens files and may start others.
+/// Limits this process for a converter of the user, which opens files and may start others.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub(super) fn confine_converter(cpu_seconds: u64) -> io::Result<()> {
     set(Resource::As, CONVERTER_BYTES_MAX)
 }
 
-/// Ends this process once it has computed for `seconds` more.
+/// Gives this process `seconds` more of CPU time, after which it is killed.
 ///
 /// # Errors
 ///
@@ -56,12 +56,12 @@ pub(super) fn allow_cpu(seconds: u64) -> io::Result<()> {
     use rustix::time::{ClockId, clock_gettime};
     let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or(0);
     let maximum = getrlimit(Resource::Cpu).maximum;
-    // Full seconds are counted: one more than was begun.
+    // Full seconds are counted: add one for the second that has begun.
     let current = Some((used + 1 + seconds).min(maximum.unwrap_or(u64::MAX)));
     Ok(setrlimit(Resource::Cpu, Rlimit { current, maximum })?)
 }
 
-/// Where the process that started this one is killed, nobody waits any more.
+/// Kills this process when the process that started it dies: nobody waits for its results any more.
 #[cfg(target_os = "linux")]
 fn end_with_parent() -> io::Result<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
@@ -73,7 +73,7 @@ fn end_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// Sets a limit for good, or leaves a lower one as it is.
+/// Sets a limit that cannot be raised again, or keeps a lower one.
 #[cfg(unix)]
 fn set(resource: rustix::process::Resource, limit: u64) -> io::Result<()> {
     use rustix::process::{Rlimit, getrlimit, setrlimit};
@@ -81,7 +81,7 @@ fn set(resource: rustix::process::Resource, limit: u64) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) })?)
 }
 
-/// What cannot be limited does not run.
+/// Where nothing can be limited, nothing is read.
 #[cfg(not(unix))]
 pub(super) fn confine() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())

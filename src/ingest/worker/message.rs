@@ -6,7 +6,7 @@ use crate::domain::{Metadata, Positions};
 use crate::ingest::Rows;
 use crate::ingest::extracted::Extracted;
 
-/// What a file is read as.
+/// The format as which a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
@@ -17,9 +17,9 @@ pub(crate) enum Format {
     /// xlsx, xls, xlsb and ods.
     Sheets,
     Epub,
-    /// One message.
+    /// A single message.
     Mail,
-    /// Messages one after another.
+    /// A mailbox: messages one after another.
     Mbox,
     Zip,
     Gzip,
@@ -30,9 +30,9 @@ pub(crate) enum Format {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Parser {
-    /// The one that reads best.
+    /// The better one.
     First,
-    /// The one that reads less well and refuses less.
+    /// The fallback, which reads less well but refuses less.
     Fallback,
 }
 
@@ -41,18 +41,18 @@ pub(crate) enum Parser {
 pub(crate) struct Job {
     pub(crate) format: Format,
     pub(crate) parser: Parser,
-    /// The name of the file, which may say what it holds.
+    /// The name of the file, which may reveal its format.
     pub(crate) name: String,
     pub(crate) rows: Rows,
     /// The most bytes of a document's text, and of a file inside the file.
     pub(crate) bytes_max: u64,
-    /// The most bytes of all that comes of the file together.
+    /// The maximum bytes of all results together.
     pub(crate) bytes_total_max: u64,
-    /// Seconds of computing that it may take.
+    /// Seconds of CPU time for it.
     pub(crate) cpu_seconds: u64,
 }
 
-/// What a document is beside its text.
+/// A document without its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Head {
     pub(super) within: String,
@@ -70,13 +70,13 @@ pub(crate) struct Refusal {
     pub(crate) retry: Retry,
 }
 
-/// Whether it is of use to try again.
+/// Whether trying again is useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Retry {
     /// Another parser may do better.
     Useful,
-    /// No parser does better: the file is encrypted, or empty.
+    /// No parser can do better: the file is encrypted, or empty.
     Useless,
 }
 
@@ -86,7 +86,7 @@ impl Refusal {
         Self { reason: reason.into(), retry: Retry::Useful }
     }
 
-    /// Refuses a file that no parser reads.
+    /// Refuses a file that no parser can read.
     pub(crate) fn of_all(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), retry: Retry::Useless }
     }
@@ -95,21 +95,21 @@ impl Refusal {
 /// Something inside a file that is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeftOut {
-    /// Its name inside the file; empty where it is the rest of the file.
+    /// Its name inside the file; empty for the rest of the file.
     pub(crate) name: String,
     pub(crate) reason: String,
 }
 
-/// What comes of a file, piece by piece.
+/// One piece of the contents of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// A document. Where it is not the whole file, `within` says which part.
+    /// A document. If it is not the whole file, `within` says which part.
     Document { within: String, extracted: Extracted },
     /// A file inside the file.
     Member { name: String, bytes: Vec<u8> },
-    /// What is left out.
+    /// Something that is left out.
     Left(LeftOut),
 }
 
-/// Takes what comes of a file, or refuses more of it.
+/// Takes a piece of a file, or refuses more of it.
 pub(crate) type Give<'a> = dyn FnMut(Piece) -> Result<(), Refusal> + 'a;

@@ -29,22 +29,22 @@ use crate::error::Result;
 
 /// Maximum idle workers: the nesting depth of files.
 const IDLE_MAX: usize = 4;
-/// Jobs of one worker; then a new one takes its place.
+/// Jobs of one worker, before a new one takes its place.
 const JOBS_MAX: u32 = 256;
-/// Seconds of computing that a file may take, and that each MiB of it adds.
+/// Seconds of CPU time for a file, and for each MiB of it.
 const CPU_SECONDS: u64 = 20;
 const CPU_SECONDS_PER_MIB: u64 = 2;
-/// How many times as long as it may compute a worker may take: others use the machine too.
+/// How many times longer than its CPU time a worker may take: other programs use the machine, too.
 const WAIT_FACTOR: u32 = 4;
 /// Attempts to read a file with one parser if a worker with earlier jobs ended, or was killed.
 const TRIES_MAX: u32 = 4;
-/// How many times as much as one document may have comes of a file together.
+/// How many times the limit of one document the results of a file may take together.
 const TOTAL_FACTOR: u64 = 16;
 
-/// Pieces that come of a file.
+/// Maximum pieces of a file.
 const PIECES_MAX: u64 = 1_000_000;
 
-/// Why no program means no document.
+/// The reason for files that cannot be read without a worker program.
 const NO_PROGRAM: &str = "such files are read only in a separate process, and no worker program was named";
 
 /// The workers of a run.
@@ -106,7 +106,7 @@ impl Workers {
             Ok(()) => return Ok(Ok(())),
             Err(refusal) => refusal,
         };
-        // What came of a file piece by piece comes in the same pieces from no other parser.
+        // Once pieces were passed on, another parser cannot continue: it would divide the file differently.
         if given > 0 || !parse::has_fallback(format) || first.retry == Retry::Useless {
             return Ok(Err(first.reason));
         }
@@ -133,7 +133,7 @@ impl Workers {
             let mut worker = match started {
                 Ok(worker) => worker,
                 Err(Broken::Killed) if attempt < TRIES_MAX => continue,
-                Err(broken) => return Ok(Err(Refusal::of_all(said(&broken)))),
+                Err(broken) => return Ok(Err(Refusal::of_all(reason(&broken)))),
             };
             let had_worked = worker.jobs_done > 0;
             match attempt_with(&mut worker, job, bytes, given, visit)? {
@@ -144,10 +144,10 @@ impl Workers {
                 Ended::Refused(refusal) => return Ok(Err(refusal)),
                 Ended::Broken(Broken::Killed) if attempt < TRIES_MAX => {}
                 Ended::Broken(_) if had_worked && attempt < TRIES_MAX => {}
-                Ended::Broken(broken) => return Ok(Err(Refusal::damaged(said(&broken)))),
+                Ended::Broken(broken) => return Ok(Err(Refusal::damaged(reason(&broken)))),
             }
         }
-        Ok(Err(Refusal::damaged(said(&Broken::Killed))))
+        Ok(Err(Refusal::damaged(reason(&Broken::Killed))))
     }
 
     fn keep(&self, worker: Worker) {
@@ -160,7 +160,7 @@ impl Workers {
     }
 }
 
-/// Has a worker do a job. The first `given` pieces were already passed on by an earlier worker.
+/// Gives a job to a worker. The first `given` pieces were already passed on by an earlier worker.
 fn attempt_with(
     worker: &mut Worker,
     job: &Job,
@@ -202,14 +202,14 @@ fn attempt_with(
     }
 }
 
-/// Characters of a reason at most.
+/// Maximum characters of a reason.
 const REASON_CHARS_MAX: usize = 300;
 
 fn bounded(refusal: &Refusal) -> Refusal {
     Refusal { reason: refusal.reason.chars().take(REASON_CHARS_MAX).collect(), retry: refusal.retry }
 }
 
-fn said(broken: &Broken) -> String {
+fn reason(broken: &Broken) -> String {
     match broken {
         Broken::NotStarted(why) => format!("the process that reads such files does not start: {why}"),
         Broken::Died(why) => why.clone(),
@@ -221,9 +221,9 @@ fn said(broken: &Broken) -> String {
 
 /// Parses bytes as the output of a worker; returns whether it is valid. For fuzzing.
 #[cfg(any(test, fuzzing))]
-pub(crate) fn hears(mut said: &[u8]) -> bool {
+pub(crate) fn is_worker_output(mut output: &[u8]) -> bool {
     const BYTES_MAX: u64 = 1 << 20;
-    let mut frame = || match frame::read(&mut said, BYTES_MAX) {
+    let mut frame = || match frame::read(&mut output, BYTES_MAX) {
         Ok(Some(frame)) => Ok(frame),
         Ok(None) => Err(Broken::Died("it stopped responding".to_owned())),
         Err(error) => Err(Broken::Lied(error.to_string())),
@@ -237,7 +237,7 @@ pub(crate) fn hears(mut said: &[u8]) -> bool {
     }
 }
 
-/// Reads a file by one of the parsers that never panic, in this process; returns whether it can be read. For fuzzing.
+/// Reads a file in this process, with one of the parsers that never panic; returns whether it can be read. For fuzzing.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn reads(kind: u8, bytes: &[u8]) -> bool {
     const FORMATS: [Format; 6] = [Format::Odt, Format::Zip, Format::Gzip, Format::Mail, Format::Mbox, Format::Tar];

@@ -15,10 +15,10 @@ use crate::ingest::sheets;
 
 use super::message::{Format, Give, Job, Refusal};
 
-/// What the files in a zip archive begin with, and its end, which lists them.
+/// How the files in a zip archive begin, and how the directory at its end does.
 const ZIP: &[u8] = b"PK\x03\x04";
 const ZIP_END: &[u8] = b"PK\x05\x06";
-/// Bytes of the end at most, with a comment.
+/// Maximum bytes of the end, with a comment.
 const ZIP_END_BYTES_MAX: usize = 22 + 0xffff;
 
 /// Reads the bytes of a job.
@@ -53,7 +53,7 @@ pub(super) fn parse(job: &Job, bytes: &[u8], give: &mut Give<'_>) -> Result<(), 
     }
 }
 
-/// Returns whether files of this format are zip archives, if they are not of an office program of the last century.
+/// Returns whether files of this format are zip archives, unless they are old binary office files.
 const fn is_zip(format: Format) -> bool {
     matches!(format, Format::Docx | Format::Pptx | Format::Odt | Format::Sheets | Format::Epub | Format::Zip)
 }

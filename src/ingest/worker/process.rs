@@ -1,7 +1,7 @@
 //! One worker, seen from the process that started it: a child that a document may have taken over.
 //!
-//! Three threads serve it: one writes to it, one reads frames from it, one keeps the end of its error output. A caller
-//! waits for a piece on a channel with a timeout, and a child that is late is killed, which ends the threads.
+//! Three threads serve it: one writes to it, one reads frames from it, and one keeps the end of its error output. A
+//! caller waits for a piece on a channel with a timeout, and a child that is late is killed, which ends the threads.
 
 use std::io::{self, Read, Write as _};
 use std::path::Path;
@@ -19,27 +19,27 @@ use crate::ingest::extracted::Extracted;
 
 /// Time that a worker may take to start.
 const START: Duration = Duration::from_secs(20);
-/// What a worker said last on its error output: bytes that are kept.
+/// How many bytes of a worker's error output are kept, from its end.
 const SAID_BYTES_MAX: usize = 4 << 10;
-/// The argument that makes a worker of the program.
+/// The argument that makes the program a worker.
 const ARGUMENT: &str = "worker";
 
-/// Why a worker gave no more.
+/// Why a worker gave no further results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// It could not be started, or is none.
+    /// It could not be started, or is not a worker.
     NotStarted(String),
-    /// It died, in a way that the file may have brought about.
+    /// It died in a manner that the file may have caused.
     Died(String),
-    /// Somebody killed it: nobody here.
+    /// It was killed, but not by us.
     Killed,
-    /// It took too long and was killed.
+    /// It took too long, so we killed it.
     Late(Duration),
-    /// It said what no worker says.
+    /// It broke the protocol.
     Lied(String),
 }
 
-/// What a worker said next.
+/// The next message of a worker.
 pub(super) enum Next {
     Piece(Piece),
     Done,
@@ -53,18 +53,18 @@ pub(super) struct Worker {
     frames: Receiver<io::Result<Frame>>,
     said: Arc<Mutex<Vec<u8>>>,
     threads: Vec<JoinHandle<()>>,
-    /// Jobs that it did.
+    /// Jobs done so far.
     pub(super) jobs_done: u32,
 }
 
 impl Worker {
-    /// Starts a worker whose frames with text have `bytes_max` bytes at most.
+    /// Starts a worker that may send at most `bytes_max` bytes of text in a frame.
     pub(super) fn start(program: &Path, bytes_max: u64) -> Result<Self, Broken> {
         let not_started = |error: io::Error| Broken::NotStarted(error.to_string());
         let mut child = Command::new(std::path::absolute(program).map_err(not_started)?)
             .arg(ARGUMENT)
             .env_clear()
-            // One heap: what a thread of its own would reserve counts as memory.
+            // One heap: those that threads reserve for themselves would count as memory.
             .env("MALLOC_ARENA_MAX", "1")
             .current_dir("/")
             .stdin(Stdio::piped())
@@ -96,15 +96,15 @@ impl Worker {
         }
     }
 
-    /// Gives it a job. It works on nothing else.
+    /// Gives it a job; the previous one must be done.
     pub(super) fn give(&mut self, job: Job, bytes: Arc<Vec<u8>>) {
         if let Some(jobs) = &self.jobs {
-            // Where nobody takes it the child is gone, which the next frame will say.
+            // If nobody takes it, the child is gone, which the next frame will show.
             let _taken = jobs.send((job, bytes));
         }
     }
 
-    /// Waits for what it says next, for `left` at most, and takes off `left` what that took.
+    /// Waits at most `left` for the next message, and subtracts the time that this took.
     pub(super) fn next(&mut self, left: &mut Duration) -> Result<Next, Broken> {
         let next = decode(&mut || self.frame(left))?;
         if matches!(next, Next::Done) {
@@ -126,9 +126,9 @@ impl Worker {
         }
     }
 
-    /// Says how a child ended whose output did.
+    /// Says how a child ended that closed its output.
     fn death(&mut self) -> Broken {
-        // It may have closed its output and continue.
+        // It may have closed its output and keep running.
         let deadline = Instant::now() + Duration::from_secs(2);
         let status = loop {
             match self.child.try_wait() {
@@ -137,7 +137,7 @@ impl Worker {
                 Ok(None) | Err(_) => break None,
             }
         };
-        // What it said last is there once its output is closed.
+        // Its last error output is complete once the stream is closed.
         if status.is_some()
             && let Some(errors) = self.threads.pop()
         {
@@ -148,7 +148,7 @@ impl Worker {
     }
 }
 
-/// Takes the frames of what a worker says next.
+/// Combines frames into the next message of a worker.
 pub(super) fn decode(frame: &mut dyn FnMut() -> Result<Frame, Broken>) -> Result<Next, Broken> {
     let Frame { tag, payload } = frame()?;
     let lied = |error: serde_json::Error| Broken::Lied(error.to_string());
@@ -180,7 +180,7 @@ pub(super) fn decode(frame: &mut dyn FnMut() -> Result<Frame, Broken>) -> Result
 impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs = None;
-        // It may be gone.
+        // It may already be gone.
         let _killed = self.child.kill();
         let _ended = self.child.wait();
     }
@@ -193,7 +193,7 @@ fn write_jobs(mut input: ChildStdin, jobs: &Receiver<(Job, Arc<Vec<u8>>)>) {
             .and_then(|job| frame::write(&mut input, Tag::Job, &job))
             .and_then(|()| frame::write(&mut input, Tag::Bytes, &bytes))
             .and_then(|()| input.flush());
-        // A child that no longer reads is heard of by what it writes.
+        // If a child no longer reads, its output shows why.
         if written.is_err() {
             return;
         }
@@ -228,7 +228,7 @@ fn text_of(frame: Frame) -> Result<String, Broken> {
     String::from_utf8(frame.payload).map_err(|_| Broken::Lied("a text is no text".to_owned()))
 }
 
-/// Lets positions pass that are places in a text.
+/// Returns the positions if all of them are within the text.
 fn checked(positions: Positions, text: &str) -> Result<Positions, Broken> {
     let (Positions::Lines(marks) | Positions::Pages(marks)) = &positions else { return Ok(positions) };
     let in_text = |mark: &PositionMark| text.is_char_boundary(mark.offset as usize);
@@ -239,7 +239,7 @@ fn checked(positions: Positions, text: &str) -> Result<Positions, Broken> {
     }
 }
 
-/// Says how a child ended, by its status and its last words.
+/// Says how a child ended, from its exit status and last error output.
 fn death(status: Option<ExitStatus>, said: &str) -> Broken {
     let Some(status) = status else { return Broken::Died("its parser stopped responding".to_owned()) };
     match signal(status) {

@@ -9,7 +9,7 @@ use super::limits;
 use super::message::{Head, Job, Piece, Refusal};
 use super::parse::parse;
 
-/// Bytes of the stack that documents are read on: some nest deeply.
+/// Bytes of the stack on which documents are parsed: some are deeply nested.
 const STACK_BYTES: usize = 32 << 20;
 /// Maximum characters of a parser's panic message.
 const PANIC_CHARS_MAX: usize = 160;
@@ -61,7 +61,7 @@ fn answer_next(input: &mut impl Read, output: &mut impl Write) -> io::Result<boo
         Ok(Err(refusal)) => refuse(output, &refusal)?,
         Err(panic) => {
             refuse(output, &Refusal::damaged(format!("its parser failed: {}", panic_message(&*panic))))?;
-            // What a parser left behind is nothing to continue with.
+            // After a panic, a parser's state cannot be trusted.
             return Ok(false);
         }
     }
@@ -72,11 +72,11 @@ fn refuse(output: &mut impl Write, refusal: &Refusal) -> io::Result<()> {
     frame::write(output, Tag::Refused, &serde_json::to_vec(refusal)?)
 }
 
-/// Where pieces go.
+/// The output for pieces.
 struct Out<'a, O> {
     output: &'a mut O,
     failed: Option<io::Error>,
-    /// Bytes that went.
+    /// Bytes written so far.
     given: u64,
     total_max: u64,
 }
