@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How often the questions are drawn again.
 pub const RESAMPLES: usize = 1_000;
 
-/// The thousandths of the resampled means up to the lower and the upper end: 95 % lie between.
+/// Positions of the lower and the upper end among the sorted means, in thousandths: 95 % lie between them.
 const ENDS: (usize, usize) = (25, 975);
 
 /// A mean with its 95 % bootstrap interval.
@@ -89,7 +89,7 @@ impl Draws {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `bound` by the high half of a product; its bias, bound / 2⁶⁴, is none for counts.
+    /// Returns a number below `bound` as the high half of a product; its bias, bound / 2⁶⁴, is negligible for counts.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.draw()) * bound as u128) >> 64) as usize
     }

@@ -15,15 +15,15 @@ use crate::domain::{Calibration, Hit, logistic};
 use crate::error::{Error, Result};
 use crate::query::{JOINED, JUDGED, QueryEngine, SearchOptions};
 
-/// Bins of equal width of the expected calibration error.
+/// Bins of equal width for the expected calibration error.
 const BINS: usize = 10;
-/// Steps of the fit at most.
+/// Maximum steps of the fit.
 const STEPS_MAX: usize = 100;
-/// Where a step ends the fit.
+/// A step smaller than this ends the fit.
 const STEP_MIN: f64 = 1e-10;
-/// What keeps the curve finite where it parts all passages.
+/// Keeps the curve finite if it separates all passages.
 const RIDGE: f64 = 1e-6;
-/// Probabilities for which the report says what is kept.
+/// Probabilities for which the report says which passages are kept.
 const LEAST: [f64; 5] = [0.02, 0.05, 0.1, 0.25, 0.5];
 
 /// The passages of a question that a reranker scored, best first, each with whether it is needed.
@@ -152,8 +152,8 @@ pub async fn calibrate(
 }
 
 impl Question {
-    /// Returns whether a passage is one that the question needs: one of a document that it needs, or what it says is in
-    /// a passage that it needs.
+    /// Returns whether the question needs a passage: one with a text that it asks for, or one of a document that it
+    /// asks for.
     fn needs(&self, hit: &Hit) -> bool {
         if self.passages.is_empty() {
             return self.supporting.contains(&hit.source_id);
@@ -171,11 +171,11 @@ fn refused(reason: &str) -> Error {
     Error::Question { reason: reason.to_owned() }
 }
 
-/// Returns how many passages are needed, and how many are not.
+/// Returns the numbers of needed and of other passages.
 ///
 /// # Errors
 ///
-/// If either is none.
+/// If either number is 0.
 fn counts(pairs: &[(f64, bool)]) -> Result<[f64; 2]> {
     let needed = pairs.iter().filter(|it| it.1).count() as f64;
     let other = pairs.len() as f64 - needed;
@@ -197,7 +197,8 @@ impl Curve {
         logistic(self.slope.mul_add(score, self.intercept))
     }
 
-    /// Fits a curve by Newton's method, with Platt's targets, which keep it from being surer than there are passages.
+    /// Fits a curve by Newton's method, with Platt's targets, which keep it from being surer than the number of
+    /// passages allows.
     fn fit(pairs: &[(f64, bool)]) -> Result<Self> {
         let [needed, other] = counts(pairs)?;
         let (yes, no) = ((needed + 1.0) / (needed + 2.0), 1.0 / (other + 2.0));
@@ -340,7 +341,7 @@ impl Display for CalibrationReport {
 mod tests {
     use super::*;
 
-    /// Passages of which `logistic(2 s − 1)` are needed, as nearly as counts allow.
+    /// Passages of which a share of `logistic(2 s − 1)` is needed, as closely as counts allow.
     fn drawn() -> Judged {
         let scores = (-20..=20).map(|it| f64::from(it) / 5.0);
         let of = |score: f64| {

@@ -193,7 +193,7 @@ pub fn compare(first: &Run, second: &Run, questions: &[Question]) -> Result<Comp
     })
 }
 
-/// A question with what both lists score.
+/// A question with the scores of both lists.
 struct Pair<'a> {
     question: &'a Question,
     first: QuestionScores,

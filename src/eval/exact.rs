@@ -1,7 +1,7 @@
 //! Scores one answer: exact match and F1 as the official scripts of `SQuAD`, `HotpotQA` and 2WikiMultihopQA compute
 //! them.
 
-/// What is neither right nor wrong in part.
+/// Answers that cannot be partly right.
 const TRUTHS: [&str; 3] = ["yes", "no", "noanswer"];
 
 /// What one answer scores against the accepted ones, each in \[0, 1\].
@@ -59,7 +59,7 @@ fn f1(answer: &str, gold: &str) -> f64 {
             shared += 1;
         }
     }
-    // 2PR / (P + R) with P = shared / answer and R = shared / gold, without the divisions by zero.
+    // 2PR / (P + R) with P = shared / answer and R = shared / gold, rearranged to avoid division by zero.
     if shared == 0 { 0.0 } else { 2.0 * f64::from(shared) / whole as f64 }
 }
 

@@ -37,7 +37,7 @@ pub fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
-/// Returns whether `part` stands in `text` with no letter, digit or underscore around it that would make it longer.
+/// Returns whether `part` occurs in `text` without a letter, digit or underscore next to it.
 fn stands_in(part: &str, text: &str) -> bool {
     let continues = |it: char| it.is_alphanumeric() || it == '_';
     let begins = part.chars().next().is_some_and(continues);

@@ -44,7 +44,7 @@ pub struct LiveRow {
 pub fn live_rows() -> Vec<LiveRow> {
     let search = |strategy| SearchOptions { strategy, top_k: TOP_K, ..SearchOptions::default() };
     let row = |name: &str, tables, search: SearchOptions| LiveRow { name: name.to_owned(), tables, search };
-    // A model that leads the walk also says what the question names.
+    // A model that leads the walk also finds the names in the question.
     let hop = |reasoning, top_k, n_hop| SearchOptions {
         preset: Preset::Paper,
         reasoning,
@@ -162,7 +162,7 @@ pub async fn live(
                     report.stopped = Some(format!("version {} of the index was published meanwhile", line.version));
                 }
                 None => file.add(line)?,
-                // What the server could not do is asked again when the run continues.
+                // What the server failed to do is requested again when the run continues.
                 Some(Trouble { why, is_end }) => {
                     report.spent_on_left.add(&line.spent);
                     *(if is_end { &mut report.stopped } else { &mut report.fault }) = Some(why);
@@ -204,13 +204,13 @@ async fn asked(engine: &QueryEngine, question: &Question, row: &LiveRow, report:
     })
 }
 
-/// Returns what tells apart questions that are asked otherwise.
+/// Returns a digest of a question and of how its passages are found.
 fn digest(question: &Question, row: &LiveRow) -> String {
     let asked = format!("{}\n{:?}", question.question, row.search);
     blake3::hash(asked.as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// The lines of one method, as they are and as they come.
+/// The lines of one method, written before and during this run.
 struct LineFile {
     path: PathBuf,
     file: File,
@@ -224,7 +224,7 @@ impl LineFile {
         let text = String::from_utf8(bytes)
             .map_err(|error| Error::io("read", &path)(std::io::Error::new(std::io::ErrorKind::InvalidData, error)))?;
         let mut lines = BTreeMap::new();
-        // What was being written when a run was killed has no end, and is asked again.
+        // The line that a killed run was writing is incomplete; its question is asked again.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         for (line, number) in text[..whole].lines().zip(1..) {
             let line: LiveLine = serde_json::from_str(line).map_err(|error| Error::Line {
@@ -249,7 +249,7 @@ impl LineFile {
         Ok(Self { path, file, lines })
     }
 
-    /// Returns what a question came to, where it was asked as it is now.
+    /// Returns the line of a question, unless the question or the method has changed since.
     fn line(&self, question: &Question, row: &LiveRow) -> Option<&LiveLine> {
         self.lines.get(&question.id).filter(|line| line.asked == digest(question, row))
     }
@@ -263,21 +263,21 @@ impl LineFile {
     }
 }
 
-/// What kept a model from answering.
+/// Why a model could not answer.
 struct Trouble {
     why: String,
-    /// Whether it may be asked nothing more.
+    /// Whether nothing more may be asked.
     is_end: bool,
 }
 
-/// A model that remembers what kept it from answering.
+/// A model that remembers why it could not answer.
 struct Watched {
     inner: Arc<dyn ChatModel>,
     trouble: Mutex<Option<Trouble>>,
 }
 
 impl Watched {
-    /// Returns what it was since it was asked for the last time.
+    /// Returns the trouble since the last call of this function.
     fn trouble(&self) -> Option<Trouble> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -71,7 +71,7 @@ pub struct LiveReport {
     pub stopped: Option<String>,
 }
 
-/// Returns what the lines of a method say; nothing where there is none.
+/// Returns the figures of a method; none without lines.
 pub(super) fn figures(row: &LiveRow, lines: &[(&Question, &LiveLine)]) -> Option<LiveFigures> {
     if lines.is_empty() {
         return None;

@@ -58,7 +58,7 @@ pub fn scores(ranked: &[String], gold: &[String]) -> QuestionScores {
         scores.hit[slot] = if hits > 0 { 1.0 } else { 0.0 };
         scores.recall[slot] = hits as f64 / gold.len() as f64;
         scores.all_gold[slot] = if hits == gold.len() { 1.0 } else { 0.0 };
-        // 2PR / (P + R) with P = hits / retrieved and R = hits / gold, without the divisions by zero.
+        // 2PR / (P + R) with P = hits / retrieved and R = hits / gold, rearranged to avoid division by zero.
         scores.f1[slot] = 2.0 * hits as f64 / (retrieved + gold.len()) as f64;
     }
     if let Some(first) = found.iter().position(|found| *found) {
@@ -75,7 +75,7 @@ pub fn at_depth(ranked: &[String], gold: &[String], depth: usize) -> (f64, f64) 
     (hits / gold.len().max(1) as f64, 2.0 * hits / (cut.len() + gold.len()).max(1) as f64)
 }
 
-/// Returns the gain of the gold documents in the first places, over that of a list that begins with all of them.
+/// Returns the gain of the gold documents at their places, relative to a list that begins with all of them.
 fn ndcg(found: &[bool], gold_count: usize) -> f64 {
     let gain = |place: usize| 1.0 / ((place + 2) as f64).log2();
     let actual: f64 =
@@ -98,7 +98,7 @@ mod tests {
         [&scores.recall[..], &scores.all_gold, &scores.f1, &[scores.reciprocal_rank, scores.ndcg]].concat()
     }
 
-    /// Compares to nine decimals, so that the expected values can be written down.
+    /// Compares to nine decimals, so that expected values can be written by hand.
     fn check(ranked: &str, gold: &str, expect: QuestionScores) {
         let actual = scores(&ids(ranked), &ids(gold));
         let flat = |it: &QuestionScores| {
@@ -121,7 +121,7 @@ mod tests {
             ndcg: (0.630_929_753_571_457 + 0.430_676_558_073_393) / 1.630_929_753_571_457,
         };
         check("xaybzw", "ab", expect);
-        // The same list with passages of one document in several places.
+        // The same list, with several passages from one document.
         check("xxaxyaabzw", "ba", expect);
     }
 
@@ -174,7 +174,7 @@ mod tests {
             }
         }
 
-        /// The formula with precision and recall, as it is usually written.
+        /// The formula with precision and recall, as usually written.
         #[test]
         fn f1_is_the_harmonic_mean_of_precision_and_recall(
             ranked in prop::sample::subsequence(ids("abcdefghijklmnopqrstuvwxyz"), 0..26).prop_shuffle(),

@@ -27,7 +27,7 @@ pub struct Page {
     pub unknown: Vec<String>,
 }
 
-/// A table: its heading, its columns, and the rows that one result gives it; none where the result is another.
+/// A table: its heading, its columns, and the rows for one result; none if the result is of another kind.
 type Table = (&'static str, &'static str, fn(&NamedResult) -> Option<Vec<String>>);
 
 const TABLES: [Table; 7] = [
@@ -141,7 +141,7 @@ fn answers_row(result: &NamedResult) -> Option<Vec<String>> {
     Some(vec![joined(&cells)])
 }
 
-/// Returns the calls of a model a question, kept replies among them, their tokens, and what they cost.
+/// Returns a model's calls per question, including kept replies, their tokens, and their cost.
 fn spent(spent: &Value, questions: &Value) -> [String; 3] {
     let questions = questions.as_f64().filter(|questions| *questions > 0.0);
     let each = |amount: Option<f64>, decimals: usize| Some(format!("{:.decimals$}", amount? / questions?));
@@ -189,7 +189,7 @@ fn sweep_rows(result: &NamedResult) -> Option<Vec<String>> {
     Some(result.value["sweep"].as_array()?.iter().map(row).collect())
 }
 
-/// Returns what a judge said of each pair of systems, overall.
+/// Returns the overall verdicts on each pair of systems.
 fn judged_rows(result: &NamedResult) -> Option<Vec<String>> {
     let row = |pair: &Value| {
         let mut cells = vec![result.name.clone()];
@@ -259,7 +259,7 @@ fn hops_series(result: &NamedResult) -> Option<Series> {
     (!points.is_empty()).then(|| Series { name: result.name.clone(), points })
 }
 
-/// Returns the median and the slowest hundredth of each strategy and embedder.
+/// Returns the median and the 99th percentile of each strategy and embedder.
 fn size_series(results: &[&NamedResult]) -> Vec<Series> {
     let mut series: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for result in results {

@@ -10,15 +10,15 @@ use crate::llm::ChatRequest;
 use crate::skill::SubQuestion;
 use crate::text::tokens;
 
-/// What is asked, and what was recorded of the question.
+/// A request, and what was recorded about its question.
 pub(super) struct Planning<'a> {
     pub(super) draw: &'a Draw,
-    /// The parts; there is one at least.
+    /// The parts; at least one.
     pub(super) parts: &'a [RecordedPart],
     pub(super) request: &'a ChatRequest,
 }
 
-/// Returns what stands in for a reply to a skill; nothing where nothing does.
+/// Returns the simulated reply to a skill; none if the skill is not simulated.
 pub(super) fn planned(skill: &str, asked: &Planning<'_>) -> Option<Value> {
     let step = asked.request.step as usize;
     let is_right = asked.draw.is_right(&format!("{skill} {step}"));
@@ -65,7 +65,7 @@ impl Planning<'_> {
         self.request.messages.last().map_or("", |message| message.text.as_str())
     }
 
-    /// Returns a part with the answers to earlier ones that what was said has; none after the last.
+    /// Returns the part at `step`, with those answers to earlier parts that the request contains; none after the last.
     fn next(&self, step: usize) -> Option<String> {
         let said = tokens(self.said());
         let known = |place: usize| {
@@ -78,7 +78,7 @@ impl Planning<'_> {
         part.filled(known).filter(|text| !tokens(text).is_empty())
     }
 
-    /// Returns a note of the first recorded answer that a passage which is shown has.
+    /// Returns a note with the first recorded answer that one of the passages shown contains.
     fn digest(&self, is_right: bool) -> Value {
         let said = self.said();
         let blocks = (1..=self.request.shown.len()).filter_map(|number| Some((number, tokens(block(said, number)?))));
@@ -89,7 +89,7 @@ impl Planning<'_> {
         };
         for part in self.parts.iter().filter(|_| is_right) {
             let words = tokens(&part.answer);
-            // What the note is about names the answer to an earlier part.
+            // The subject of the note names the answer to an earlier part.
             let place = shown.iter().find(|(_, text)| has(&words, text)).filter(|_| !has(&words, &about));
             if let Some((number, _)) = place {
                 return json!({ "note": part.answer, "passages": [number] });

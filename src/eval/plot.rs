@@ -34,15 +34,15 @@ const LEFT: f64 = 56.0;
 const RIGHT: f64 = 200.0;
 const ABOVE: f64 = 40.0;
 const BELOW: f64 = 48.0;
-/// About the width of a digit.
+/// Approximate width of a digit.
 const DIGIT_WIDTH: f64 = 7.0;
-/// From one name of the legend to the next.
+/// Distance between two names in the legend.
 const NAME_HEIGHT: f64 = 18.0;
-/// Lines across.
+/// Horizontal grid lines.
 const GRID: u8 = 5;
-/// Characters of a name in the legend.
+/// Maximum characters of a name in the legend.
 const NAME_CHARS: usize = 28;
-/// Told apart by people who do not see all colors (Okabe, Ito), and seen on white and on black.
+/// Distinguishable for people with color blindness (Okabe, Ito), and visible on white and on black.
 const COLORS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888"];
 
 impl Chart {
@@ -57,7 +57,7 @@ impl Chart {
 
     fn write(&self, svg: &mut String) -> std::fmt::Result {
         let scale = Scale::of(self);
-        // As high as the legend needs.
+        // At least as high as the legend.
         let height = HEIGHT.max(ABOVE + NAME_HEIGHT * self.series.len() as f64);
         writeln!(
             svg,
@@ -85,7 +85,7 @@ impl Chart {
             let (x, y) = (LEFT - 6.0, y + 4.0);
             writeln!(svg, "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"end\">{}</text>", number(value))?;
         }
-        // A mark that would run into the one before it is not labeled.
+        // A label that would overlap the one before it is left out.
         let mut free = 0.0;
         for value in self.marks() {
             let (x, y, label) = (scale.x(value), HEIGHT - BELOW + 18.0, number(value));
@@ -97,7 +97,7 @@ impl Chart {
         }
         let (middle, foot) = (f64::midpoint(LEFT, end), HEIGHT - 10.0);
         writeln!(svg, "<text x=\"{middle}\" y=\"{foot}\" text-anchor=\"middle\">{}</text>", escaped(&self.across))?;
-        // It begins where the numbers end, so that it does not touch the highest of them.
+        // It begins where the numbers end, so that it does not touch the topmost one.
         writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\">{}</text>", ABOVE - 6.0, escaped(&self.up))
     }
 
@@ -110,7 +110,7 @@ impl Chart {
     }
 }
 
-/// Where values lie on the page.
+/// Maps values to positions in the chart.
 struct Scale {
     low: f64,
     high: f64,
@@ -132,7 +132,7 @@ impl Scale {
         let width = WIDTH - LEFT - RIGHT;
         let span = self.high - self.low;
         let share = if span > 0.0 { (place(value, self.logarithmic) - self.low) / span } else { 0.5 };
-        // The first and the last point keep away from the frame.
+        // Keeps the first and the last point away from the frame.
         LEFT + width * (0.05 + 0.9 * share)
     }
 
@@ -159,7 +159,7 @@ fn write_series(svg: &mut String, scale: &Scale, series: &Series, place: usize) 
     let color = COLORS[place % COLORS.len()];
     let points: Vec<String> =
         series.points.iter().map(|(x, y)| format!("{:.1},{:.1}", scale.x(*x), scale.y(*y))).collect();
-    // Where the colors restart, lines are dashed.
+    // Once colors repeat, lines are dashed.
     let dashes = if place < COLORS.len() { "" } else { " stroke-dasharray=\"6 3\"" };
     writeln!(svg, "<polyline class=\"line\" stroke=\"{color}\"{dashes} points=\"{}\"/>", points.join(" "))?;
     for (x, y) in &series.points {

@@ -122,7 +122,7 @@ fn has_gold(question: &Question) -> Result<(), String> {
     Ok(())
 }
 
-/// Says what is wrong without the parser's own `at line 1`, which would contradict the line of the file.
+/// Returns the parser's message without its `at line 1`, which would contradict the line of the file.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
@@ -131,7 +131,7 @@ fn without_place(error: &serde_json::Error) -> String {
     }
 }
 
-/// An id or an answer: people also write numbers and truth values.
+/// An id or an answer: people also write numbers and booleans.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "an id or answer is neither text nor number")]
 enum Label {

@@ -70,7 +70,7 @@ pub fn read_recorded(paths: &[impl AsRef<Path>]) -> Result<RecordedReplies> {
     Ok(replies)
 }
 
-/// Returns a part without the marks that some programs write after it for the answer to come.
+/// Returns a part without the placeholders that some programs append for its answer.
 fn without_marks(part: RecordedPart) -> RecordedPart {
     let question = part.question.split("[ANSWER_").next().unwrap_or_default().trim().to_owned();
     RecordedPart { question, ..part }

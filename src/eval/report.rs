@@ -13,10 +13,10 @@ use crate::domain::{CorpusId, Counts, IndexVersion};
 use crate::error::Result;
 use crate::query::{QueryEngine, SearchOptions};
 
-/// The seed of every interval: a report depends on its lists alone.
+/// The seed of all intervals: a report depends only on its lists.
 pub(super) const SEED: u64 = 1;
 
-/// Where in [`super::DEPTHS`] the depth 5 of the breakdowns stands.
+/// The position of depth 5, which breakdowns use, in [`super::DEPTHS`].
 const SLOT_OF_5: usize = 2;
 
 /// One question with the list that was found for it.

@@ -12,9 +12,9 @@ use crate::domain::{Hit, Ledger};
 use crate::error::Result;
 use crate::query::{QueryEngine, SearchOptions, TOP_K_MAX};
 
-/// Documents that a list holds at least, where there are so many.
+/// Minimum documents of a list, if there are that many.
 const DOCUMENTS_MIN: usize = 20;
-/// Passages that are asked for first: documents have several.
+/// Passages that are requested first: several may belong to one document.
 pub(super) const PASSAGES_FIRST: usize = 40;
 
 /// Asks `engine` every question, one after the other, and scores its lists. If options request a language model, that
@@ -50,14 +50,14 @@ pub async fn retrieval(
     Ok((lines, RetrievalReport { work: all, ..score(&scored, facts) }))
 }
 
-/// Returns the best passages, as many as make a list of documents, and the trace of how they were found.
+/// Returns the best passages, enough for a list of documents, and the trace of how they were found.
 pub(super) async fn found(
     engine: &QueryEngine,
     question: &Question,
     options: &SearchOptions,
 ) -> Result<(Vec<Hit>, Ledger)> {
     let by_passages = !question.passages.is_empty();
-    // What a model does is not done twice.
+    // A search that asks a model is not repeated.
     let is_scored = options.rerank.is_some() && engine.has_server_reranker();
     let is_once = by_passages || is_scored || options.may_ask_model() || options.calls_max.is_some();
     let mut top_k = if is_once && !by_passages { 4 * PASSAGES_FIRST } else { PASSAGES_FIRST };
@@ -71,7 +71,7 @@ pub(super) async fn found(
     }
 }
 
-/// Returns what is scored of a list: documents, or passages where the question asks for passages.
+/// Returns the list that is scored: documents, or passages if the question asks for passages.
 pub(super) fn ranked(question: &Question, hits: &[Hit]) -> Vec<String> {
     if question.passages.is_empty() {
         return documents(hits);
@@ -82,7 +82,7 @@ pub(super) fn ranked(question: &Question, hits: &[Hit]) -> Vec<String> {
     ranked
 }
 
-/// Returns the source ids of the documents found, best first, none twice.
+/// Returns the source ids of the documents found, best first and without duplicates.
 pub(super) fn documents(hits: &[Hit]) -> Vec<String> {
     let mut seen = FxHashSet::default();
     hits.iter().map(|hit| &hit.source_id).filter(|id| seen.insert(*id)).cloned().collect()

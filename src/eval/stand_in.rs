@@ -58,7 +58,7 @@ impl StandIn {
         }
     }
 
-    /// Returns what a report says of it.
+    /// Returns the note on it for a report.
     pub(super) fn note(&self) -> String {
         let said = if self.recorded.is_empty() { "" } else { "recorded replies are replayed; " };
         match self.accuracy {
@@ -71,7 +71,7 @@ impl StandIn {
         }
     }
 
-    /// Returns the model that stands in for one question.
+    /// Returns the simulated model for one question.
     pub(super) fn model(&self, question: &Question, engine: &QueryEngine) -> Arc<dyn ChatModel> {
         Arc::new(StandInModel {
             name: self.accuracy.map_or_else(|| "recorded".to_owned(), |accuracy| format!("simulated:{accuracy}")),
@@ -83,7 +83,7 @@ impl StandIn {
     }
 }
 
-/// Draws of one question.
+/// The random draws of one question.
 pub(super) struct Draw {
     pub(super) accuracy: f64,
     pub(super) seed: u64,
@@ -91,7 +91,7 @@ pub(super) struct Draw {
 }
 
 impl Draw {
-    /// Returns whether a verdict is right, as the accuracy has it.
+    /// Returns whether a verdict is right, drawn by the accuracy.
     pub(super) fn is_right(&self, what: &str) -> bool {
         (self.number(what) as f64) / (u64::MAX as f64) < self.accuracy
     }
@@ -133,7 +133,7 @@ impl StandInModel {
         }
     }
 
-    /// Returns whether each passage supports the answer; of one document only the first that is shown does.
+    /// Returns whether each passage supports the answer; of each document, only the first passage shown does.
     async fn labels(&self, shown: &[PassageId]) -> Result<Vec<bool>> {
         let documents = self.engine.documents(&shown.iter().copied().collect()).await?;
         let sources: BTreeMap<PassageId, String> =
@@ -166,7 +166,7 @@ impl StandInModel {
     }
 }
 
-/// Returns what is shown under a number.
+/// Returns the block that is shown under a number.
 pub(super) fn block(said: &str, number: usize) -> Option<&str> {
     let start = said.find(&format!("\n[{number}] "))? + 1;
     let rest = said.get(start..)?;
@@ -184,7 +184,7 @@ fn picked(draw: &Draw, is_right: &[bool]) -> Value {
     json!({ "passages": picked })
 }
 
-/// Returns verdicts; one on the same passage is always the same.
+/// Returns verdicts; the same passage always gets the same one.
 fn judged(draw: &Draw, shown: &[PassageId], is_right: &[bool]) -> Value {
     let helps = |place: &usize| is_right[*place] == draw.is_right(&format!("judge {}", shown[*place]));
     let necessary: Vec<usize> = (0..is_right.len()).filter(helps).map(|place| place + 1).collect();
@@ -197,7 +197,7 @@ fn chosen(draw: &Draw, shown: &[PassageId], is_right: &[bool]) -> Value {
     if draw.is_right(&what) {
         return json!({ "step": right.map(|place| place + 1) });
     }
-    // What is wrong: a step where there is none to take, another one, or none.
+    // A wrong choice: any step if none is right, or else another one or none.
     let others: Vec<usize> = (0..shown.len()).filter(|place| Some(*place) != right).collect();
     let other = draw.number(&format!("{what} which")) as usize % (others.len() + usize::from(right.is_some())).max(1);
     json!({ "step": others.get(other).map(|place| place + 1) })

@@ -91,7 +91,8 @@ pub async fn sweep(engine: &QueryEngine, questions: &[Question], options: &Searc
     Ok(SweepReport { facts: Facts::of(engine, options).await?, questions: questions.len() as u64, sweep: rows })
 }
 
-/// Adds what one question gets. A walk may depend on how many passages it is to keep, so each number is asked for.
+/// Adds the scores of one question. A walk may depend on the number of passages requested, so each number gets its own
+/// search.
 async fn ask(
     engine: &QueryEngine,
     question: &Question,
@@ -135,7 +136,7 @@ impl SweepRow {
     }
 }
 
-/// What a table shows of a cell.
+/// Picks the figure of a cell that a table shows.
 type Pick = fn(&SweepCell) -> f64;
 
 impl Display for SweepReport {

@@ -6,10 +6,10 @@ use super::bootstrap::Interval;
 use super::metrics::DEPTHS;
 use super::report::{Breakdown, RetrievalReport};
 
-/// Columns that a mean with its interval takes, with the space after it.
+/// Width of a mean with its interval and the space after it, in columns.
 pub(super) const CELL_COLUMNS: usize = 22;
 
-/// Columns of what stands before the cells.
+/// Width of the labels before the cells, in columns.
 pub(super) const LABEL_COLUMNS: usize = 10;
 
 impl RetrievalReport {
@@ -98,7 +98,7 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// Names come from files of other people: a control character in one must not reach the terminal.
+/// Names may come from other people's files: control characters in them must not reach the terminal.
 pub(super) fn printable(text: &str) -> String {
     text.chars().map(|it| if it.is_control() { char::REPLACEMENT_CHARACTER } else { it }).collect()
 }

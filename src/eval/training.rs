@@ -125,22 +125,22 @@ pub async fn training_data(
     Ok((lines, TrainingReport { strategy, ..report }))
 }
 
-/// A call that ended well.
+/// A call with a usable reply.
 struct Example {
     skill: &'static str,
     step: u32,
     messages: Vec<TrainingMessage>,
 }
 
-/// A model that remembers what it was asked and replied, for one question.
+/// A model that records requests and replies, for one question.
 struct Tapped {
     inner: Arc<dyn ChatModel>,
     heard: Mutex<Vec<(ChatRequest, ChatReply)>>,
 }
 
 impl Tapped {
-    /// Returns the calls of some skills, in their order and within each by step. Of a reply that was repaired, the
-    /// repaired one is there, as if it had been the first.
+    /// Returns the calls of some skills, in the order of the skills and by step. A repaired reply takes the place of
+    /// the first one.
     fn examples(&self, skills: &[&str]) -> Vec<Example> {
         let mut examples: BTreeMap<(usize, u32, String), Example> = BTreeMap::new();
         for (request, reply) in self.heard.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -149,7 +149,7 @@ impl Tapped {
             if reply.finish != Finish::Stop {
                 continue;
             }
-            // What follows asks for a repair.
+            // Anything after that is a request for a repair.
             let asked: Vec<_> = request.messages.iter().take_while(|it| it.speaker != Speaker::Assistant).collect();
             let key = asked.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
             let of = |speaker: Speaker, content: &str| {

@@ -16,7 +16,7 @@ use crate::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrig
 use crate::skill::{INCOMING_MAX, OUTGOING_MAX, OUTGOING_MIN};
 use crate::text::tokens;
 
-/// What a passage raises of a name; further ones are asked only where a passage names few.
+/// Questions that a passage raises about a name; those after the first are used only if a passage has few names.
 const RAISED: [&str; 4] =
     ["Who or what is {}?", "What is known of {}?", "What is {} part of?", "What came before and after {}?"];
 
@@ -66,7 +66,7 @@ impl TriplesModel {
         Ok(Self(lines(corpus)?.into_iter().filter_map(document).collect()))
     }
 
-    /// Returns what stands in for a model's reply about the passage that a request shows.
+    /// Returns the simulated reply about the passage in a request.
     fn said(&self, request: &ChatRequest) -> Option<Value> {
         let ReplyForm::Json { name, .. } = request.form else { return None };
         let said = &request.messages.last()?.text;
@@ -87,8 +87,8 @@ impl TriplesModel {
 }
 
 impl Extracted {
-    /// Returns the entities and relations of a passage of the document: the names that were extracted, and the ends of
-    /// triples of which the passage has one.
+    /// Returns the entities and relations in a passage of the document: extracted names, and triples of which one end
+    /// is in the passage.
     fn entities(&self, passage: &str) -> Value {
         let words = format!(" {} ", tokens(passage).join(" "));
         let has = |name: &str| words.contains(&format!(" {} ", tokens(name).join(" ")));
@@ -108,7 +108,8 @@ impl Extracted {
         json!({ "entities": names.iter().map(entity).collect::<Vec<_>>(), "relations": relations })
     }
 
-    /// Returns the questions of a passage of the document: of what is about it, where it is one of several.
+    /// Returns the questions of a passage of the document: answered by triples with one end in it, or raised about
+    /// names in it.
     fn questions(&self, passage: &str) -> Value {
         let words = format!(" {} ", tokens(passage).join(" "));
         let has = |name: &str| {
@@ -131,7 +132,7 @@ impl Extracted {
         let raised = RAISED.iter().enumerate().flat_map(|(place, form)| {
             names.iter().map(move |name| (place, json!({ "question": form.replace("{}", name), "keywords": [name] })))
         });
-        // A name's second question stands in only for names that are not there.
+        // A name's second question only replaces those of missing names.
         let raised = raised.enumerate().take_while(|(count, (place, _))| *place == 0 || *count < OUTGOING_MIN);
         let raised: Vec<Value> = raised.map(|(_, (_, question))| question).take(OUTGOING_MAX).collect();
         json!({ "answered": answered, "raised": raised })
@@ -216,12 +217,12 @@ mod tests {
         let found = perform::<ExtractSkill>(&model, &extract).await.unwrap().outcome.unwrap();
         let names: Vec<&str> = found.entities.iter().map(|it| it.name.as_str()).collect();
         assert_eq!((names, found.relations.len()), (vec!["ada lorne", "harl mill", "orn"], 1));
-        // No sentence names a mill and Orn.
+        // No sentence contains both a mill and Orn.
         assert_eq!(
             (found.dropped.relations, &*found.relations[0].description),
             (1, "Harl Mill was built by Ada Lorne.")
         );
-        // Of another document nothing was extracted.
+        // Nothing was extracted from any other document.
         let task = GenerateTask { name: "Pale Mill".to_owned(), ..task };
         assert!(perform::<GenerateSkill>(&model, &task).await.unwrap().outcome.is_err());
     }

@@ -27,7 +27,7 @@ pub struct WorkReport {
 }
 
 impl WorkReport {
-    /// Adds to `all` what was done to find passages for one more question, if anybody was asked.
+    /// Adds the search for one more question to `all`, if a model was asked.
     pub(super) fn of_search(all: &mut Option<Self>, ledger: &Ledger) {
         if ledger.work.is_some() || ledger.reranking.is_some() {
             all.get_or_insert_default().add(ledger, None);
@@ -65,7 +65,7 @@ impl WorkReport {
         let sum = |count: fn(&SkillCalls) -> u32| self.skills.values().map(count).sum::<u32>();
         let (asked, unusable) = (sum(|it| it.asked), sum(|it| it.unusable));
         let last = self.skills.values().find_map(|it| it.last.clone())?;
-        // Where a budget or the server ended it, there are fewer replies.
+        // If a budget or the server ended it, there are fewer replies.
         let reranks = self.reranking.as_ref().map_or(0, |reranking| reranking.spent.calls);
         let has_replies = self.spent.calls + self.spent.cached - reranks >= u64::from(asked);
         (asked > 0 && unusable == asked && has_replies).then_some(ChatError::Useless { replies: asked, last })
@@ -79,7 +79,7 @@ impl WorkReport {
     }
 }
 
-/// Returns what was paid for each of so many questions, in words; nothing where a price is unknown.
+/// Returns the cost per question as text; none if a price is unknown.
 pub(super) fn cost_per_question(spent: &Spent, questions: u64) -> Option<String> {
     let cost = spent.cost.as_ref()?;
     Some(format!("{:.5} {}", cost.amount / questions.max(1) as f64, cost.currency))

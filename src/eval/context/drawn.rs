@@ -1,4 +1,4 @@
-//! Which documents answers draw on, judged by their words.
+//! Which documents answers draw on, judging by their words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +6,11 @@ use crate::error::Result;
 use crate::query::{QUESTION_CHARS_MAX, QueryEngine, SearchOptions, StrategyKind};
 use crate::text::{sentences, terms};
 
-/// Distinct terms of a sentence below which it says too little to be placed.
+/// Sentences with fewer distinct terms than this are too short to be placed.
 const TERMS_MIN: usize = 5;
-/// The share of them that a passage must have for the sentence to be placed there.
+/// A passage must have this share of the terms for the sentence to be placed there.
 const SHARE_MIN: f64 = 0.5;
-/// Sentences by which a document is drawn on at least: one may be chance.
+/// Sentences from a document that are needed to say that it is drawn on: one may be chance.
 const SENTENCES_MIN: u64 = 2;
 
 /// The documents that the answers to a question draw on.
@@ -18,15 +18,15 @@ const SENTENCES_MIN: u64 = 2;
 pub(super) struct Drawn {
     /// How many sentences are placed in each document, by its source id.
     documents: BTreeMap<String, u64>,
-    /// Sentences that say enough to be placed.
+    /// Sentences that are long enough to be placed.
     pub(super) sentences: u64,
-    /// Those that are.
+    /// Sentences that were placed.
     pub(super) placed: u64,
 }
 
 impl Drawn {
-    /// Looks each sentence of `answers` up by its words: it is placed in the document of the first passage, if that has
-    /// half of them.
+    /// Looks up each sentence of `answers` by its words: it is placed in the document of the first passage found, if
+    /// that has half of them.
     pub(super) async fn of(engine: &QueryEngine, answers: &[&str]) -> Result<Self> {
         let search = SearchOptions { strategy: StrategyKind::Lexical, top_k: 1, ..SearchOptions::default() };
         let mut drawn = Self::default();
@@ -38,9 +38,9 @@ impl Drawn {
                     continue;
                 }
                 drawn.sentences += 1;
-                // As plain words: what a model wrote may look like an operator or a quotation.
+                // As plain words: a model's text may look like operators or quotations.
                 let mut words = wanted.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-                // What a model wrote without an end is looked up by as many of its words as can be asked for.
+                // If a sentence of a model never ends, it is looked up by as many words as a question may have.
                 if let Some((end, _)) = words.char_indices().nth(QUESTION_CHARS_MAX) {
                     words.truncate(end);
                 }
@@ -56,8 +56,8 @@ impl Drawn {
         Ok(drawn)
     }
 
-    /// Returns the share of these documents that `is_there`, each as often as sentences are placed in it; nothing where
-    /// there is none.
+    /// Returns the share of these documents for which `is_there` holds, each weighted by the sentences placed in it;
+    /// none without documents.
     pub(super) fn covered(&self, is_there: impl Fn(&str) -> bool) -> Option<f64> {
         let all: u64 = self.documents.values().sum();
         let there: u64 = self.documents.iter().filter(|(id, _)| is_there(id)).map(|it| it.1).sum();

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::{Answer, Citation, ContextLevel, LayersFound};
 use crate::text::{english, terms, tokens as words};
 
-/// Words in a row by which a passage repeats another.
+/// Length of the word sequences by which a passage repeats another.
 const REPEATED_WORDS: usize = 5;
 
-/// The terms of each level, but for passages.
+/// The terms of each level, except passages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Level {
     pub(super) local: BTreeSet<String>,
@@ -16,22 +16,22 @@ pub(super) struct Level {
     pub(super) bridge: BTreeSet<String>,
 }
 
-/// See the top of this file.
+/// The context of one question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Gathered {
     texts: Vec<String>,
-    /// Tokens of what is quoted of each document, by its source id.
+    /// Tokens quoted from each document, by its source id.
     pub(super) documents: BTreeMap<String, u64>,
     /// All its terms.
     pub(super) terms: BTreeSet<String>,
-    /// How long it is.
+    /// Its length.
     pub(super) tokens: u64,
-    /// What the levels say.
+    /// What is on each level.
     pub(super) levels: Level,
 }
 
 impl Gathered {
-    /// Returns what the levels say, and behind it as many passages as fit in `tokens_max`, one at least.
+    /// Returns the levels, followed by as many passages as fit in `tokens_max`, but at least one.
     pub(super) fn of(answer: &Answer, tokens_max: usize) -> Self {
         let mut gathered = Self::default();
         if let Some(layers) = answer.ledger.layers.as_deref() {
@@ -86,7 +86,7 @@ impl Gathered {
         self.tokens += tokens;
     }
 
-    /// Returns how many documents it would have if all had an equal part in it: the exponential of the entropy of their
+    /// Returns the effective number of documents, as if all had equal parts: the exponential of the entropy of their
     /// tokens.
     pub(super) fn diversity(&self) -> f64 {
         let all = self.documents.values().sum::<u64>() as f64;
@@ -95,7 +95,7 @@ impl Gathered {
         if self.documents.is_empty() { 0.0 } else { entropy.exp() }
     }
 
-    /// Returns the share of sequences of five words that stand in it more than once, but for the first time of each.
+    /// Returns the share of five-word sequences that occurred before in the context.
     pub(super) fn redundancy(&self) -> f64 {
         let (mut seen, mut all, mut repeated) = (BTreeSet::new(), 0_u64, 0_u64);
         for text in &self.texts {
@@ -108,7 +108,7 @@ impl Gathered {
     }
 }
 
-/// Returns the share of `wanted` that `own` has; all where nothing is wanted.
+/// Returns the share of `wanted` that `own` contains; 1 if nothing is wanted.
 pub(super) fn covered(wanted: &BTreeSet<String>, own: &BTreeSet<String>) -> f64 {
     if wanted.is_empty() { 1.0 } else { wanted.intersection(own).count() as f64 / wanted.len() as f64 }
 }

@@ -25,9 +25,9 @@ use drawn::Drawn;
 use gathered::{Gathered, covered};
 use report::Measured;
 
-/// Passages that a strategy is asked for: more than a context has room for.
+/// Passages requested from a strategy: more than a context has room for.
 const TOP_K: usize = 200;
-/// What stands between `layers` and its mode in the name of a method.
+/// Separates `layers` from its mode in the name of a method.
 const MODE: char = ':';
 
 /// A strategy whose contexts are measured.
@@ -141,7 +141,7 @@ pub async fn context(
 /// A question that systems have answered.
 struct Asked<'a> {
     question: &'a Question,
-    /// The terms of each answer, but for those of the question.
+    /// The terms of each answer, without those of the question.
     wanted: Vec<BTreeSet<String>>,
     drawn: Drawn,
 }
@@ -178,7 +178,7 @@ impl Asked<'_> {
     }
 }
 
-/// Returns how much bridges cover, where the methods have what tells it.
+/// Returns how much bridges cover, if the methods include the modes that this needs.
 fn bridges(methods: &[ContextMethod], measured: &[Vec<Measured>]) -> Option<BridgeCoverage> {
     let of_mode = |mode: LayersMode| {
         let is_it = |it: &ContextMethod| it.search.strategy == StrategyKind::Layers && it.search.layers.mode == mode;
@@ -201,14 +201,14 @@ fn check(methods: &[ContextMethod], tokens: usize) -> Result<()> {
     }
 }
 
-/// Returns the terms of each answer, but for those of the question.
+/// Returns the terms of each answer, without those of the question.
 fn wanted(question: &str, answers: &[&str]) -> Vec<BTreeSet<String>> {
     let asked: BTreeSet<String> = terms(question).into_iter().collect();
     let of = |answer: &&str| terms(answer).into_iter().filter(|it| !asked.contains(it)).collect();
     answers.iter().map(of).collect()
 }
 
-/// Returns the share of the terms of each answer that are among `own`; of all answers the mean.
+/// Returns the mean share of the answers' terms that are among `own`.
 fn mean_covered(wanted: &[BTreeSet<String>], own: &BTreeSet<String>) -> f64 {
     wanted.iter().map(|wanted| covered(wanted, own)).sum::<f64>() / wanted.len().max(1) as f64
 }

@@ -11,7 +11,7 @@ use super::super::table::{counted, printable};
 use super::gathered::{Level, covered};
 use crate::domain::{CorpusId, IndexVersion};
 
-/// What one context came to; shares from 0 to 1.
+/// The measurements of one context; shares from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measured {
     pub(super) time_ms: f64,
@@ -105,7 +105,7 @@ pub struct BridgeCoverage {
 }
 
 impl BridgeCoverage {
-    /// Returns it of the contexts of three modes for the same questions.
+    /// Measures it on the contexts of three modes for the same questions.
     pub(super) fn of(local: &[Measured], global: &[Measured], bridge: &[Measured]) -> Self {
         let bridged = bridge.iter().filter(|it| !it.levels.bridge.is_empty()).count();
         let of = |level: &[Measured], terms: fn(&Level) -> &BTreeSet<String>| {

@@ -14,19 +14,20 @@ use crate::graph::trail::{CandidateFeatures, Forest, TREE_LEAVES, TREE_NODES, Tr
 
 /// Trees of one sequence.
 const TREES: usize = 200;
-/// Sequences with draws of their own, whose mean is taken: what only the draws make of few questions evens out.
+/// Sequences with random draws of their own, which are averaged: this evens out what the draws alone cause if there are
+/// few questions.
 const SEQUENCES: usize = 2;
 /// Share of a leaf's step that is taken.
 const RATE: f64 = 0.1;
-/// Candidates in a leaf at least.
+/// Minimum candidates in a leaf.
 const LEAF_MIN: u32 = 40;
-/// Sum of second derivatives in a leaf at least.
+/// Minimum sum of second derivatives in a leaf.
 const HESSIAN_MIN: f64 = 1e-2;
-/// How much large leaves cost: λ.
+/// Penalty on large leaves: λ.
 const L2: f64 = 5.0;
-/// Bins of a feature at most.
+/// Maximum bins of a feature.
 const BINS_MAX: usize = 255;
-/// Where the draws begin.
+/// The seed of the draws.
 const SEED: u64 = 0;
 /// Features.
 const FEATURES: usize = CandidateFeatures::NAMES.len();
@@ -38,11 +39,11 @@ pub(super) struct Group {
     pub(super) rows: Vec<[f32; FEATURES]>,
     /// Which of them are gold.
     pub(super) is_gold: Vec<bool>,
-    /// What the question counts beside others.
+    /// The weight of the question relative to others.
     pub(super) weight: f64,
 }
 
-/// Fits trees to `groups`; those without a gold candidate or without another teach nothing.
+/// Fits trees to `groups`; groups without gold candidates, or with nothing else, are ignored.
 pub(super) fn fit(groups: &[Group]) -> Result<Forest> {
     let teaches = |group: &&Group| group.is_gold.contains(&true) && group.is_gold.contains(&false);
     let groups: Vec<&Group> = groups.iter().filter(teaches).collect();
@@ -111,18 +112,18 @@ struct Table {
     rows: usize,
     /// The bin of each row, by feature.
     bins: Vec<Vec<u8>>,
-    /// The largest value of each bin but the last, by feature.
+    /// The upper bound of each bin but the last, by feature.
     bounds: Vec<Vec<f32>>,
 }
 
-/// A split: what goes left has a bin of at most so much.
+/// A split: candidates go left if their bin is at most this one.
 #[derive(Debug, Clone, Copy)]
 struct Split {
     feature: usize,
     bin: usize,
 }
 
-/// A tree over bins; what is not split goes left.
+/// A tree over bins; at a node without a split, everything goes left.
 struct BinnedTree {
     splits: [Option<Split>; TREE_NODES],
     leaves: [f32; TREE_LEAVES],
@@ -152,7 +153,7 @@ impl Table {
     /// Returns the tree that lowers the loss most, level by level.
     fn tree(&self, gradients: &[Gradient], draws: &mut Draws) -> BinnedTree {
         let features = drawn_features(draws);
-        // Four fifths of the candidates.
+        // A sample of four fifths of the candidates.
         let rows: Vec<u32> = (0..self.rows as u32).filter(|_| draws.below(5) != 0).collect();
         let mut tree = BinnedTree { splits: [None; TREE_NODES], leaves: [0.0; TREE_LEAVES] };
         let mut parts = vec![rows];
@@ -190,7 +191,7 @@ impl Table {
         most.map(|(_, feature, bin)| Split { feature, bin })
     }
 
-    /// Returns the gain of the best split by one feature, if any has one, and its bin.
+    /// Returns the gain and the bin of the best split by one feature, if there is one.
     fn best_bin(&self, feature: usize, rows: &[u32], gradients: &[Gradient], whole: Sums) -> Option<(f64, usize)> {
         let mut histogram = vec![Sums::default(); self.bounds[feature].len() + 1];
         let bins = &self.bins[feature];
@@ -222,7 +223,7 @@ impl Table {
         node - TREE_NODES
     }
 
-    /// Returns a tree over values.
+    /// Returns the tree with values in place of bins.
     fn written(&self, tree: &BinnedTree) -> Tree {
         let feature = |split: &Option<Split>| split.map_or(0, |split| split.feature as u16);
         let threshold =
@@ -242,7 +243,7 @@ impl Sums {
         self.count += 1;
     }
 
-    /// Returns these sums and, by sign, those of `other`.
+    /// Returns the sums of both, `other` multiplied by `sign`.
     fn and(&self, other: &Self, sign: f64) -> Self {
         let count = if sign > 0.0 { self.count + other.count } else { self.count - other.count };
         Self { first: sign.mul_add(other.first, self.first), second: sign.mul_add(other.second, self.second), count }
@@ -257,9 +258,9 @@ impl Sums {
     }
 }
 
-/// Returns a number in hundred-thousandths, as trees are written.
+/// Returns a number rounded to hundred-thousandths, as trees store it.
 fn rounded(value: f32) -> f32 {
-    // The sum turns −0 into 0.
+    // Adding 0 turns −0 into 0.
     (value * 1e5).round() / 1e5 + 0.0
 }
 
@@ -271,7 +272,7 @@ fn sums(rows: &[u32], gradients: &[Gradient]) -> Sums {
     sums
 }
 
-/// Returns half of the features, ascending.
+/// Returns a random half of the features, ascending.
 fn drawn_features(draws: &mut Draws) -> Vec<usize> {
     let mut features: Vec<usize> = (0..FEATURES).collect();
     for place in 0..FEATURES / 2 {
@@ -282,7 +283,7 @@ fn drawn_features(draws: &mut Draws) -> Vec<usize> {
     features
 }
 
-/// Returns the largest values of the bins but the last: of equally full bins, or of single values where there are few.
+/// Returns the upper bounds of all bins but the last: bins are equally full, or single values if there are few values.
 fn bounds(values: &[f32]) -> Vec<f32> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f32::total_cmp);
@@ -292,7 +293,7 @@ fn bounds(values: &[f32]) -> Vec<f32> {
         distinct = (1..=BINS_MAX).map(|bin| sorted[bin * (sorted.len() - 1) / BINS_MAX]).collect();
         distinct.dedup();
     }
-    // Between two values: what falls there in another collection is closer to one of them.
+    // Halfway between two values: a value between them in another collection then counts as the nearer one.
     distinct.windows(2).map(|pair| pair[0].midpoint(pair[1])).collect()
 }
 
@@ -300,7 +301,7 @@ fn bounds(values: &[f32]) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    /// Gold where feature 0 is large and feature 1 small; feature 2 is noise.
+    /// Candidates are gold if feature 0 is large and feature 1 small; feature 2 is noise.
     fn groups(seed: u64) -> Vec<Group> {
         let mut draws = Draws { state: seed };
         let mut value = || draws.below(1_000) as f32 / 1_000.0;
@@ -320,7 +321,7 @@ mod tests {
         CandidateFeatures { score: row[0], below_first: row[1], below_fifth: row[2], ..CandidateFeatures::default() }
     }
 
-    /// Returns the share of groups whose best candidate by the trees is gold.
+    /// Returns the share of groups whose best candidate according to the trees is gold.
     fn first_is_gold(forest: &Forest, groups: &[Group]) -> f32 {
         let is_gold = |group: &&Group| {
             let scores = group.rows.iter().map(|row| forest.score(&features(row)));

@@ -16,37 +16,37 @@ use crate::graph::trail::{
 };
 use crate::query::{Query, QueryEngine, SearchOptions, trail_candidates, trail_ranking};
 
-/// The best passages by each feature of a passage that compete.
+/// For each feature of a passage, this many of the best passages compete.
 const POOL_BY_FEATURE: usize = 50;
-/// Questions whose evidence is held at once where it is not kept.
+/// Questions whose evidence is in memory at the same time if it is not kept.
 const CHUNK: usize = 128;
-/// Passages that are looked through for documents when a list is scored.
+/// Passages searched for documents when a list is scored.
 const RANKED_PASSAGES: usize = 200;
-/// Documents in a list that is scored.
+/// Documents of a scored list.
 const RANKED_DOCUMENTS: usize = 20;
 
 /// A question with the passages that should be found.
 pub(super) struct Example {
-    /// Its collection, by number.
+    /// The index of its collection.
     pub(super) collection: usize,
-    /// Its place among the collection's questions.
+    /// The index of the question in its collection.
     pub(super) place: usize,
     question: String,
-    /// The passages of each gold document that the index holds, or those that each gold passage may be.
+    /// The passages of each gold document that is in the index, or those that may be each gold passage.
     gold: Vec<Vec<PassageOrdinal>>,
-    /// What each of these is called.
+    /// The label of each of these.
     labels: Vec<String>,
-    /// Whether a list is scored by passages.
+    /// Whether its list is scored by passages.
     pub(super) by_passages: bool,
     engine: QueryEngine,
-    /// What the question says about every passage, where there is memory for it.
+    /// The evidence about all passages, if there is memory for it.
     kept: Option<Arc<Query>>,
     /// Source ids of the collection's documents.
     source_ids: Arc<Vec<String>>,
 }
 
 impl Example {
-    /// Asks what a question says; `keep` holds on to it.
+    /// Gathers the evidence of a question; `keep` keeps it in memory.
     pub(super) async fn try_new(
         engine: &QueryEngine,
         question: &super::Question,
@@ -72,7 +72,7 @@ impl Example {
         Ok(example)
     }
 
-    /// Returns a list of passages as the list that is scored, as [`super::Question::labelled`] does.
+    /// Returns a list of passages as labels for scoring, as [`super::Question::labelled`] does.
     fn labelled(&self, ranked: &[(PassageOrdinal, f32)]) -> Vec<String> {
         let mut missing: Vec<usize> = (0..self.gold.len()).collect();
         let mut labels = Vec::new();
@@ -105,7 +105,7 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// Reads them from the index behind `query`.
+    /// Reads them from the index of `query`.
     pub(super) fn of(query: &Query, questions: &[super::Question]) -> Result<Self> {
         let graph = query.reader.graph();
         let mut source_ids = Vec::new();
@@ -124,7 +124,7 @@ impl Documents {
         Ok(Self { source_ids: Arc::new(source_ids), passages, texts })
     }
 
-    /// Returns the gold of a question as far as the index holds it: what it is called, and its passages.
+    /// Returns the gold of a question that is in the index: labels, and their passages.
     fn gold(&self, question: &super::Question) -> Vec<(String, Vec<PassageOrdinal>)> {
         let documents = |id: &String| Some((id.clone(), self.passages.get(id)?.clone().collect()));
         if question.passages.is_empty() {
@@ -146,7 +146,7 @@ impl Documents {
     }
 }
 
-/// Returns what `work` makes of each example, in order; it runs on every core.
+/// Returns the result of `work` for each example, in order; it uses all cores.
 pub(super) async fn each<T: Send + 'static>(
     examples: &[Arc<Example>],
     work: impl Fn(&Example, &Query) -> Result<T> + Send + Sync + 'static,
@@ -167,7 +167,7 @@ pub(super) async fn each<T: Send + 'static>(
     Ok(all)
 }
 
-/// As [`each`], of work that waits for others: an embedder.
+/// As [`each`], for work that awaits an embedder.
 pub(super) async fn each_waiting<T, F>(
     examples: &[Arc<Example>],
     work: impl Fn(Arc<Example>, Arc<Query>) -> F,
@@ -189,8 +189,8 @@ where
     Ok(all)
 }
 
-/// Returns the passages that compete for a question by what it says about them, without their edges; none where no gold
-/// passage is among them.
+/// Returns the passages that compete by the question's evidence about them, without edges; none if no gold passage is
+/// among them.
 ///
 /// # Errors
 ///
@@ -202,7 +202,7 @@ pub(super) fn passages(example: &Example, query: &Query) -> Result<Option<Group>
 }
 
 /// Returns the passages that compete in round `round` of a walk under `weights`: those of [`passages`] and those that
-/// an edge leads to, each with its best edge, times what the edge's source lends.
+/// an edge leads to, each with its best edge, weighted by the score that its source passes on.
 ///
 /// # Errors
 ///
@@ -255,7 +255,7 @@ pub(super) fn flat(weights: &TrailWeights) -> Weights {
     flat
 }
 
-/// Returns the best passages by each feature, and those that the question names; ascending.
+/// Returns the best passages by each feature, and those that the question names, ascending.
 fn pool(evidence: &Evidence<'_>) -> Vec<PassageOrdinal> {
     let lists = [evidence.bm25, evidence.best_sentence, evidence.cosine, evidence.best_sentence_cosine];
     let lists = lists.map(|list| list.items());
@@ -274,7 +274,8 @@ fn passage_row(evidence: &Evidence<'_>, passage: PassageOrdinal) -> [f32; FEATUR
     row
 }
 
-/// Puts the gold first: of each gold document its best passage under `weights`. Its other passages do not compete.
+/// Puts the gold passages first: of each gold document, the best passage under `weights`. The others of it do not
+/// compete.
 fn group(example: &Example, rows: Vec<(PassageOrdinal, [f32; FEATURES])>, weights: &Weights) -> Option<Group> {
     let of_gold: FxHashSet<PassageOrdinal> = example.gold.iter().flatten().copied().collect();
     let mut chosen = Vec::new();
@@ -291,8 +292,8 @@ fn group(example: &Example, rows: Vec<(PassageOrdinal, [f32; FEATURES])>, weight
     Some(Group { rows: chosen, gold, weight: 1.0 })
 }
 
-/// Returns what is scored of what `trail` finds under `weights`, best first: source ids of documents, or labels of
-/// passages.
+/// Returns the list that `trail` finds under `weights` and that is scored, best first: source ids of documents, or
+/// labels of passages.
 pub(super) async fn ranked(example: &Example, query: &Arc<Query>, weights: &Arc<TrailWeights>) -> Result<Vec<String>> {
     let graph = query.reader.graph();
     let mut seen = FxHashSet::default();

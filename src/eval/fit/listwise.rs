@@ -14,13 +14,13 @@ pub(super) const PASSAGE_FEATURES: usize = 6;
 /// A weight for each feature.
 pub(super) type Weights = [f64; FEATURES];
 
-/// Steps of the descent.
+/// Steps of gradient descent.
 const STEPS: i32 = 250;
-/// Its rate at the first step.
+/// The learning rate of the first step.
 const RATE: f64 = 0.15;
-/// Steps after which the rate is halved.
+/// Steps after which the learning rate is halved.
 const HALVED_AFTER: f64 = 60.0;
-/// How slowly the mean of the gradient forgets, and that of its square.
+/// Decay rates of the mean of the gradient, and of its square.
 const DECAY: (f64, f64) = (0.9, 0.99);
 
 /// The passages that compete for one question.
@@ -30,20 +30,20 @@ pub(super) struct Group {
     pub(super) rows: Vec<[f32; FEATURES]>,
     /// How many are gold; at least one.
     pub(super) gold: usize,
-    /// What the question counts beside others.
+    /// The weight of the question relative to others.
     pub(super) weight: f64,
 }
 
-/// What a weight may be.
+/// Constraints on the weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Features that are fitted; the others weigh 0.
+    /// Features that are fitted; the others have weight 0.
     pub(super) is_fitted: [bool; FEATURES],
-    /// Features that may only speak against a passage; the others only for it.
+    /// Features that may only lower the score of a passage; the others may only raise it.
     pub(super) is_negative: [bool; FEATURES],
 }
 
-/// Returns the weights that fit `groups`, from `start` on; `l2` keeps them small.
+/// Returns the weights that fit `groups`, starting from `start`; `l2` keeps them small.
 pub(super) fn fit(groups: &[Group], bounds: &Bounds, start: &Weights, l2: f64) -> Weights {
     let mut weights = *start;
     let (mut mean, mut square) = ([0.0; FEATURES], [0.0; FEATURES]);
@@ -77,7 +77,7 @@ fn gradient(groups: &[Group], weights: &Weights, l2: f64) -> Weights {
 }
 
 impl Group {
-    /// Returns the gradient of the loss of this group, without its weight.
+    /// Returns the gradient of this group's loss, without the group's weight.
     fn gradient(&self, weights: &Weights) -> Weights {
         let scores: Vec<f64> = self.rows.iter().map(|row| dot(row, weights)).collect();
         let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -125,7 +125,7 @@ mod tests {
         row
     }
 
-    /// Gold passages have more of feature 0 and less of feature 1; feature 2 says nothing.
+    /// Gold passages have more of feature 0 and less of feature 1; feature 2 is noise.
     fn groups() -> Vec<Group> {
         let group = |i: u8| Group {
             rows: vec![

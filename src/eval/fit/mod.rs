@@ -23,7 +23,7 @@ use crate::query::{QueryEngine, SearchOptions, TrailRanker, shipped_weights};
 use groups::{Documents, Example, each, each_waiting};
 use listwise::{Bounds, FEATURES, Group, PASSAGE_FEATURES, Weights};
 
-/// Bytes of evidence that are kept while weights are fitted; beyond, it is gathered again for each pass.
+/// Bytes of evidence that are kept in memory during a fit; beyond that, evidence is gathered again for each pass.
 const KEPT_BYTES_MAX: u64 = 1 << 30;
 
 /// An index with questions about it.
@@ -58,16 +58,16 @@ impl Default for FitOptions {
     }
 }
 
-/// Where the fit starts, edges alone: any start that lets every edge be taken would do.
+/// Starting weights of edges alone: any that do not exclude an edge would do.
 const EDGES_FIRST: [f64; FEATURES - PASSAGE_FEATURES] = [0.3, 1.2, 0.0, 0.0, -0.6, 0.9, 0.3, 0.9, 0.6, 1.2];
-/// Where it starts for every feature of a passage.
+/// Starting weight of each feature of a passage.
 const PASSAGE_FIRST: f64 = 2.0;
-/// Features that may only speak against a passage: the price of an edge, and an entity that the question names itself.
+/// Features that may only lower a passage's score: the price of an edge, and an entity that the question itself names.
 const NEGATIVE: [usize; 2] = [PASSAGE_FEATURES, PASSAGE_FEATURES + 4];
-/// What collections whose questions ask for documents count beside those whose questions ask for passages: ranking
-/// several documents takes more to learn than ranking one passage.
+/// The weight of collections whose questions ask for documents, relative to those that ask for passages: ranking
+/// several documents is harder to learn than ranking one passage.
 const DOCUMENTS_SHARE: f64 = 2.0 / 3.0;
-/// Weights are written with so many thousandths.
+/// Weights are rounded to thousandths.
 const THOUSANDTHS: f64 = 1_000.0;
 
 /// Fits weights on `collections` and reports what they find: on the questions that they were fitted on, and held out
@@ -85,7 +85,7 @@ const THOUSANDTHS: f64 = 1_000.0;
 ///
 /// Dropping the future loses the fit and nothing else.
 pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<FitReport> {
-    // Those of one kind of vectors: a fit over several kinds has no better place to start.
+    // The weights for the vectors of the first collection; for several kinds of vectors, there is no better start.
     let embedder = collections.first().map_or(StaticTable::NAME, |collection| collection.engine.embedder());
     let built_in = shipped_weights(embedder)?;
     let bytes: u64 = collections.iter().map(evidence_bytes).sum();
@@ -103,7 +103,7 @@ pub async fn fit(collections: &[Collection], options: &FitOptions) -> Result<Fit
         if !(0..collections.len()).any(|number| is_kind(&number)) {
             continue;
         }
-        // What is scored by passages hardly depends on titles, and serves both.
+        // Ranking passages hardly depends on titles, so such questions serve both kinds.
         let is_learned_from = |number: &usize| is_kind(number) || is_by_passages(&collections[*number]);
         let kind: Vec<usize> = (0..collections.len()).filter(is_learned_from).collect();
         let known = if titled { &built_in.titled } else { &built_in.untitled };
@@ -119,7 +119,7 @@ fn is_by_passages(collection: &Collection) -> bool {
     collection.questions.iter().all(|question| !question.passages.is_empty())
 }
 
-/// Returns what the evidence of all questions takes: terms and scores of passages and sentences.
+/// Returns the bytes that the evidence of all questions takes: terms and scores of passages and sentences.
 fn evidence_bytes(collection: &Collection) -> u64 {
     let counts = collection.engine.counts();
     collection.questions.len() as u64 * (32 * counts.passages + 20 * counts.sentences)
@@ -142,17 +142,17 @@ async fn read(collection: &Collection, number: usize, keep: bool) -> Result<Vec<
 /// The collections of one kind.
 struct Fit<'a> {
     collections: &'a [Collection],
-    /// What is known of each collection.
+    /// What the reports say about each collection.
     facts: &'a [Facts],
     /// The examples of every collection.
     examples: &'a [Vec<Arc<Example>>],
-    /// The collections of this kind, by number.
+    /// The indexes of the collections of this kind.
     kind: Vec<usize>,
     options: &'a FitOptions,
 }
 
 impl Fit<'_> {
-    /// Fits on everything, reports all that was asked for, and returns the weights.
+    /// Fits on everything, reports everything that was requested, and returns the weights.
     async fn all(&self, known: &TrailWeights, report: &mut FitReport) -> Result<TrailWeights> {
         let all = self.chosen(|_| true);
         let weights = self.fit(&all).await?;
@@ -185,7 +185,7 @@ impl Fit<'_> {
 
     /// Returns the weights fitted on some examples, and the trees fitted on what these weights find.
     ///
-    /// A walk is learned from questions that ask for documents, where there are any: only these say that it is needed.
+    /// The weights of a walk are learned from questions that ask for documents, if there are any: only they need one.
     async fn fit(&self, examples: &[Arc<Example>]) -> Result<TrailWeights> {
         let of_documents: Vec<_> = examples.iter().filter(|example| !example.by_passages).cloned().collect();
         let walks = if of_documents.is_empty() { examples } else { &of_documents };
@@ -200,7 +200,7 @@ impl Fit<'_> {
         Ok(weights)
     }
 
-    /// Returns the weights fitted on some examples, as they are written: in thousandths.
+    /// Returns the weights fitted on some examples, rounded to thousandths.
     async fn linear(&self, examples: &[Arc<Example>]) -> Result<TrailWeights> {
         let l2 = self.options.l2;
         let groups = weighted(examples, each(examples, groups::passages).await?, 1);
@@ -280,7 +280,7 @@ impl Fit<'_> {
     }
 }
 
-/// What a ranker found for an example.
+/// The list that a ranker found for an example.
 struct Listed {
     ranker: TrailRanker,
     collection: usize,
@@ -288,8 +288,8 @@ struct Listed {
     ranked: Vec<String>,
 }
 
-/// Gives every collection the same weight among those of its kind, by documents or by passages. Together those by
-/// documents count [`DOCUMENTS_SHARE`].
+/// Gives all collections of a kind, by documents or by passages, the same weight. Together, those by documents weigh
+/// [`DOCUMENTS_SHARE`].
 fn boost_groups(examples: &[Arc<Example>], groups: Vec<boost::Group>) -> Vec<boost::Group> {
     let collections = |by_passages: bool| {
         let own = examples.iter().filter(|example| example.by_passages == by_passages);
@@ -305,7 +305,7 @@ fn boost_groups(examples: &[Arc<Example>], groups: Vec<boost::Group>) -> Vec<boo
     examples.iter().zip(groups).map(weigh).collect()
 }
 
-/// Gives every collection the same weight, and drops what has no gold.
+/// Gives all collections the same weight, and drops groups without gold.
 fn weighted(examples: &[Arc<Example>], groups: Vec<Option<Group>>, parts: usize) -> Vec<Group> {
     let weigh = |(example, group): (&Arc<Example>, Option<Group>)| {
         let same = examples.iter().filter(|it| it.collection == example.collection).count();
@@ -314,7 +314,7 @@ fn weighted(examples: &[Arc<Example>], groups: Vec<Option<Group>>, parts: usize)
     examples.iter().zip(groups).filter_map(weigh).collect()
 }
 
-/// A feature that no candidate has is not fitted: the penalty alone would not bring it to 0.
+/// A feature that no candidate has is not fitted: the penalty alone would not reduce it to 0.
 fn bounds(groups: &[Group]) -> Bounds {
     let mut is_fitted = [false; FEATURES];
     for row in groups.iter().flat_map(|group| &group.rows) {
@@ -330,7 +330,7 @@ fn bounds(groups: &[Group]) -> Bounds {
 }
 
 fn rounded(weight: f64) -> f64 {
-    // The sum turns −0 into 0.
+    // Adding 0 turns −0 into 0.
     (weight * THOUSANDTHS).round() / THOUSANDTHS + 0.0
 }
 

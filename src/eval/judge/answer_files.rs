@@ -23,7 +23,7 @@ pub struct AnswersOf {
     pub answers: BTreeMap<String, String>,
 }
 
-/// A line as `cairn eval answers --output`, and others, write it.
+/// A line in the format of `cairn eval answers --output`, also written by other programs.
 #[derive(Debug, Deserialize)]
 struct Line {
     question_id: String,
@@ -37,7 +37,7 @@ struct Line {
 }
 
 impl Line {
-    /// Returns all that was answered: what a model wrote, or else what was quoted, or else the answer.
+    /// Returns the whole answer: what a model wrote, or else the quotations, or else the answer that is scored.
     fn text(self) -> String {
         match (self.long, self.quotes.is_empty()) {
             (Some(long), _) => long,
@@ -120,12 +120,12 @@ pub struct Contestants {
 }
 
 impl Contestants {
-    /// Returns whether both say the same.
+    /// Returns whether both answers are equal.
     pub(super) fn are_equal(&self) -> bool {
         self.a.trim() == self.b.trim()
     }
 
-    /// Returns what tells apart pairs that are compared, in one of the orders.
+    /// Returns a digest of the pair in one of the orders.
     pub(super) fn digest(&self, a_shown_first: bool) -> String {
         let mut hasher = blake3::Hasher::new();
         for text in [&self.question, &self.a, &self.b] {
@@ -145,7 +145,7 @@ pub struct Contest {
     /// The second.
     pub b: String,
     pub(super) questions: Vec<Contestants>,
-    /// Questions of the file that neither has answered.
+    /// Questions in the file that neither system answered.
     pub(super) unanswered: u64,
 }
 
@@ -192,7 +192,7 @@ impl Contest {
         &self.questions
     }
 
-    /// Returns how many words the answers of each side have, on average.
+    /// Returns the average length of each side's answers in words.
     pub(super) fn words(&self) -> [f64; 2] {
         let mean = |text: fn(&Contestants) -> &str| {
             let words = self.questions.iter().map(|it| text(it).split_whitespace().count()).sum::<usize>();

@@ -71,7 +71,7 @@ pub async fn judge(model: &dyn ChatModel, contest: &Contest, file: &mut VerdictF
     Ok(JudgeReport { failures, stopped, spent: Some(spent), ..report })
 }
 
-/// Returns a pair as it is shown in one of the orders.
+/// Returns a pair in one of the orders.
 fn shown(contestants: &Contestants, a_shown_first: bool) -> PreferTask {
     let Contestants { question, a, b, .. } = contestants;
     let (first, second) = if a_shown_first { (a, b) } else { (b, a) };
@@ -117,7 +117,7 @@ const fn ends(why: &Degradation) -> bool {
     )
 }
 
-/// Returns what kind of failure it is: that of a call, or a reply that does not fit.
+/// Returns the kind of a failure: that of the call, or of a reply that does not fit.
 const fn kind(why: &Degradation) -> &'static str {
     match why {
         Degradation::Chat(error) => error.kind_name(),

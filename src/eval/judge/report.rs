@@ -57,7 +57,7 @@ impl JudgeReport {
         Self { pairs, is_partial, failures: BTreeMap::new(), stopped: None, spent: None, notes: Vec::new() }
     }
 
-    /// Returns what a judge said of a contest.
+    /// Returns the report of a judge on a contest.
     pub(super) fn of(contest: &Contest, judge: &str, mut pairs: Vec<JudgedPair>) -> Self {
         let pair = pairs.pop().unwrap_or_else(|| JudgedPair::unjudged(&contest.a, &contest.b, judge));
         let questions = contest.questions().len() as u64;

@@ -56,7 +56,7 @@ pub struct JudgedPair {
 }
 
 impl JudgedPair {
-    /// Returns a pair of which nothing is judged.
+    /// Returns a pair without verdicts.
     pub(super) fn unjudged(a: &str, b: &str, judge: &str) -> Self {
         let criteria = Criterion::ALL.map(|criterion| (criterion, CriterionTally::default())).into();
         let [a, b, judge] = [a, b, judge].map(str::to_owned);
@@ -64,7 +64,7 @@ impl JudgedPair {
     }
 }
 
-/// The verdicts on one question: with the first system shown first, and second.
+/// The verdicts on one question: with the first system shown first, and shown second.
 #[derive(Debug, Clone, Copy, Default)]
 struct Both<'a> {
     first: Option<&'a VerdictLine>,
@@ -91,7 +91,7 @@ pub fn tallied<'a>(lines: impl IntoIterator<Item = &'a VerdictLine>) -> Vec<Judg
     pairs.into_iter().map(pair).collect()
 }
 
-/// Returns how good a verdict is for the first system: 1, 0, or a half where neither is better.
+/// Returns the value of a verdict for the first system: 1, 0, or a half if neither is better.
 fn worth(line: &VerdictLine, criterion: Criterion, a: &str) -> f64 {
     match line.winner.get(&criterion).map(String::as_str) {
         Some(winner) if winner == a => 1.0,

@@ -1,4 +1,4 @@
-//! A scripted judge: what wins, what ties, what fails, and files that cannot be compared.
+//! A scripted judge: wins, ties, failures, and files that cannot be compared.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::eval::Question;
 use crate::llm::{ChatReply, ChatRequest, Finish, ReplyOrigin, Replying};
 
-/// A judge that does what it is told to, and after that what it was told last.
+/// A judge that follows its script and repeats the last line of it.
 struct Judge {
     plays: Mutex<VecDeque<Play>>,
     asked: Mutex<Vec<String>>,
@@ -22,9 +22,9 @@ struct Judge {
 enum Play {
     /// Says which answer is better by all criteria, 1 or 2.
     Prefers(u8),
-    /// Prefers the answer that has this word.
+    /// Prefers the answer that contains this word.
     PrefersWith(&'static str),
-    /// Says something that does not fit.
+    /// Gives a reply that does not fit.
     Chats,
     Fails(ChatError),
 }
@@ -144,7 +144,7 @@ async fn a_judge_that_never_fits_ends_bounded_with_its_failures_counted() {
     // Two questions in two orders, each asked once and repaired once.
     assert_eq!((judge_model.calls(), report.failures["unusable"].count), (8, 4));
     assert!(report.is_partial && report.to_string().contains("Not judged (unusable): 4 verdicts"), "{report}");
-    // The equal pair is a tie all the same.
+    // The equal pair is a tie nevertheless.
     assert_eq!((report.pairs[0].judged, report.pairs[0].questions, report.useless()), (1, 3, None));
     let mut alone = contest();
     alone.truncate(2);
@@ -181,7 +181,7 @@ async fn a_run_goes_on_where_it_ended_and_its_file_says_the_same_without_a_judge
     let first = Judge::of([Play::PrefersWith("mill"), Play::Fails(budget())]);
     let report = judge(&first, &contest(), &mut open("test:judge").unwrap()).await.unwrap();
     assert_eq!((report.pairs[0].verdicts, report.is_partial), (1, true));
-    // What a killed run was writing is asked for again.
+    // The verdict that a killed run was writing is requested again.
     let kept = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("{kept}{{\"question_id\":\"1\",\"a")).unwrap();
     let second = Judge::of([Play::PrefersWith("mill")]);
@@ -191,7 +191,7 @@ async fn a_run_goes_on_where_it_ended_and_its_file_says_the_same_without_a_judge
     let mut read = JudgeReport::of_verdicts(tallied(&read_verdicts(&path).unwrap()));
     read.pairs[0].words = report.pairs[0].words;
     assert_eq!(read.pairs, report.pairs);
-    // An answer that has changed is judged again; another judge has a file of his own.
+    // A changed answer is judged again; another judge has its own file.
     let mut changed = contest();
     changed.questions[0].b = "A bridge and a weir.".to_owned();
     let third = Judge::of([Play::PrefersWith("mill")]);
@@ -222,7 +222,7 @@ fn answers_are_read_whole_and_by_system() {
     assert!(refused(None).contains("answer"));
     lines(&path, &[]);
     assert!(refused(None).contains("the file has no answer"));
-    // What a model wrote, or else all that was quoted.
+    // The model's text, or else all quotations.
     let own = json!({ "question_id": "1", "answer": "Ada", "long": "Ada built it.", "quotes": ["x"] });
     lines(&path, &[own, json!({ "question_id": "2", "answer": "Ada", "quotes": ["x", "y"] })]);
     let read = read_answers_of(&path, None).unwrap();

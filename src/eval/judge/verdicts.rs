@@ -38,7 +38,7 @@ pub struct VerdictLine {
     pub asked: Option<String>,
 }
 
-/// A verdict's place: the question, the systems, and which was shown first.
+/// What identifies a verdict: the question, the systems, the judge, and which was shown first.
 type Place = (String, String, String, String, bool);
 
 impl VerdictLine {

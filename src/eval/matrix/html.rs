@@ -10,7 +10,7 @@ use crate::eval::plot::{Chart, Series, escaped};
 use crate::eval::table::counted;
 
 const PAGE: &str = include_str!("page.html");
-/// Where the template has what is put in.
+/// The placeholder in the template.
 const CONTENT: &str = "{{content}}";
 const PROGRAM: &str = "{{program}}";
 const COLUMNS: [&str; 13] = [
@@ -30,7 +30,7 @@ const COLUMNS: [&str; 13] = [
 ];
 
 impl MatrixReport {
-    /// Returns the page. Whatever names it has are escaped.
+    /// Returns the page. All names are escaped.
     #[must_use]
     pub fn html(&self) -> String {
         let mut content = String::new();
@@ -64,7 +64,7 @@ fn write_table(out: &mut String, table: &MatrixTable) -> std::fmt::Result {
     writeln!(out, "</tbody>\n</table>\n<figure>\n{}</figure>\n</section>", chart(table).svg())
 }
 
-/// Returns the cells of a row after that of its method.
+/// Returns the cells of a row that follow the method.
 fn cells(row: &MatrixRow) -> [String; 12] {
     let share = |it: Interval| format!("{:.1} ({:.1} to {:.1})", it.mean, it.low, it.high);
     [
@@ -83,8 +83,8 @@ fn cells(row: &MatrixRow) -> [String; 12] {
     ]
 }
 
-/// Returns recall at 5 against calls: a line for each method and kind of leader, since what a simulated model comes to
-/// is no point of a real one.
+/// Returns recall at 5 against calls: one line for each method and kind of leader, so that simulated and real models
+/// are never on one line.
 fn chart(table: &MatrixTable) -> Chart {
     let mut lines: BTreeMap<(usize, String), Vec<(f64, f64)>> = BTreeMap::new();
     let mut methods: Vec<&str> = Vec::new();

@@ -20,13 +20,13 @@ use crate::query::{PICK_DEFAULT, SearchOptions};
 pub use run::LiveModel;
 use run::{Leader, Run, differences, run};
 
-/// Methods and collections of a matrix at most.
+/// Maximum cells of a matrix: methods times collections.
 const CELLS_MAX: usize = 1_000;
-/// What the name of a method ends with whose passages a model picks from.
+/// Suffix of a method whose passages a model picks from.
 const PICKED: &str = "+pick";
-/// What stands between the name of a strategy and that of the part that is left out of it.
+/// Separates the name of a strategy from that of the part left out of it.
 const WITHOUT: char = '-';
-/// Who leads a method that is led by rules alone.
+/// The leader of a method that uses rules only.
 const NO_MODEL: &str = "no model";
 
 /// A strategy as a matrix names it.
@@ -56,7 +56,7 @@ impl MatrixMethod {
         Ok(Self { name: name.to_owned(), search })
     }
 
-    /// Returns whether a model has a part in it.
+    /// Returns whether it uses a model.
     fn asks_model(&self, calls_max: Option<u32>) -> bool {
         let is_auto = self.search.strategy == crate::query::StrategyKind::Auto;
         self.search.may_ask_model() || is_auto && calls_max.is_some()
@@ -195,7 +195,7 @@ pub async fn matrix(
     Ok(report)
 }
 
-/// Returns the run of the whole strategy, led by the same, of one that a part is left out of.
+/// Returns the run of the whole strategy with the same leader, for a run with a part left out.
 fn whole<'a>(runs: &'a [Run], method: &MatrixMethod, own: &Run) -> Option<&'a Run> {
     let (strategy, _) = method.name.split_once(WITHOUT)?;
     runs.iter().find(|run| run.row.method == strategy && run.row.led_by == own.row.led_by)
@@ -205,7 +205,7 @@ fn has_answers(collection: &Collection) -> bool {
     collection.questions.iter().any(|question| !question.answers.is_empty())
 }
 
-/// Compares a run with the first of its collection, or notes why that is not done.
+/// Compares a run with the first one of its collection, or notes why it is not compared.
 fn compared(mut run: Run, first: Option<&Run>, notes: &mut Vec<String>) -> Run {
     let name = format!("{} led by {}", run.row.method, run.row.led_by);
     if let Some((count, why)) = &run.ended_early {
@@ -226,13 +226,13 @@ fn compared(mut run: Run, first: Option<&Run>, notes: &mut Vec<String>) -> Run {
     run
 }
 
-/// Returns whether a difference between two rows is about methods: if both have the same leader, or one has none. A
-/// simulated model knows what a real one has to find out.
+/// Returns whether the difference between two rows is due to the method: if both have the same leader, or one has none.
+/// A simulated model knows what a real one has to find out.
 fn is_comparable(first: &str, own: &str) -> bool {
     first == own || [first, own].contains(&NO_MODEL)
 }
 
-/// Returns what is to be known of tables.
+/// Returns the notes on tables.
 fn notes(tables: &[MatrixTable]) -> Vec<String> {
     let rows = || tables.iter().flat_map(|table| &table.rows);
     let mut notes = Vec::new();
@@ -271,14 +271,14 @@ fn check(collections: &[&str], methods: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the first name that is there twice.
+/// Returns the first name that occurs twice.
 fn twice<'a>(names: &[&'a str]) -> Option<&'a str> {
     let mut rest = names.iter().enumerate();
     rest.find(|(place, name)| names[..*place].contains(name)).map(|(_, name)| *name)
 }
 
-/// Returns who leads a method, one after the other: nobody, each who stands in for a model, and a model. Where answers
-/// are compared, a real model writes them for every method.
+/// Returns the leaders of a method, in order: none, each simulated model, and a real model. If answers are compared, a
+/// real model writes them for every method.
 fn leaders(method: &MatrixMethod, options: &MatrixOptions, has_answers: bool) -> Vec<Leader> {
     let stand_in = |accuracy| {
         let (seed, recorded) = (options.seed, options.recorded.clone());
@@ -328,7 +328,7 @@ impl Display for MatrixReport {
     }
 }
 
-/// Writes the rows, with the columns that any of them has something in.
+/// Writes the rows, with those columns that are not empty in all of them.
 fn write_rows(out: &mut Formatter<'_>, rows: &[MatrixRow]) -> fmt::Result {
     let has_answers = rows.iter().any(|row| row.exact_match.is_some());
     let is_paid = rows.iter().any(|row| row.tokens > 0.0);

@@ -19,7 +19,7 @@ use crate::eval::work::WorkReport;
 use crate::llm::ChatModel;
 use crate::query::{AskOptions, QueryEngine, SearchOptions};
 
-/// Where in [`crate::eval::DEPTHS`] the depth 5 stands.
+/// The position of depth 5 in [`crate::eval::DEPTHS`].
 const SLOT_OF_5: usize = 2;
 
 /// A real model that leads methods.
@@ -37,19 +37,19 @@ impl std::fmt::Debug for LiveModel {
     }
 }
 
-/// Who leads a method.
+/// The leader of a method.
 #[derive(Debug, Clone)]
 pub(super) enum Leader {
-    /// Nobody: rules.
+    /// None: rules only.
     Nobody,
-    /// Who stands in for a model.
+    /// A simulated model.
     StandIn(Box<StandIn>),
-    /// A model.
+    /// A real model.
     Live(LiveModel),
 }
 
 impl Leader {
-    /// Returns what a report calls it.
+    /// Returns its name in a report.
     pub(super) fn label(&self) -> String {
         match self {
             Self::Nobody => super::NO_MODEL.to_owned(),
@@ -68,25 +68,25 @@ impl Leader {
     }
 }
 
-/// What came of a method on the questions of a collection.
+/// The results of a method on the questions of a collection.
 pub(super) struct Run {
-    /// Its row, not compared with any other.
+    /// Its row, before it is compared with others.
     pub(super) row: MatrixRow,
     /// Recall at 5 of each question, in their order.
     pub(super) recalls: Vec<f64>,
     /// What was read.
     pub(super) facts: Facts,
-    /// Of how many questions the model could not be asked to the end, and why that was so the last time.
+    /// For how many questions the model could not be asked everything, and why not the last time.
     pub(super) ended_early: Option<(u64, String)>,
 }
 
-/// What came of one question.
+/// The results of one question.
 struct Asked {
     ranked: Vec<String>,
     time_ms: f64,
     ledger: Ledger,
     writing: Option<Writing>,
-    /// The answer that is scored, where the question has answers to compare with.
+    /// The answer that is scored, if the question has answers to compare with.
     answer: Option<String>,
 }
 
@@ -94,7 +94,7 @@ struct Asked {
 ///
 /// # Errors
 ///
-/// The first error of the engine; [`Error::Option`] where the index continued to another version meanwhile.
+/// The first error of the engine; [`Error::Option`] if the index got a new version meanwhile.
 ///
 /// # Cancel safety
 ///
@@ -102,7 +102,7 @@ struct Asked {
 pub(super) async fn run(collection: &Collection, method: &MatrixMethod, leader: &Leader) -> Result<Run> {
     let Collection { engine, questions, .. } = collection;
     let is_led = !matches!(leader, Leader::Nobody);
-    // Without a model, no calls are counted.
+    // Calls are counted only with a model.
     let search = SearchOptions { calls_max: method.search.calls_max.filter(|_| is_led), ..method.search.clone() };
     let facts = Facts::of(engine, &search).await?;
     let (mut scored, mut answers, mut recalls) = (Vec::new(), Vec::new(), Vec::new());
@@ -145,15 +145,15 @@ pub(super) async fn run(collection: &Collection, method: &MatrixMethod, leader: 
     Ok(Run { row, recalls, facts: report.facts, ended_early: early })
 }
 
-/// Asks one question. A model that is paid for is asked once for passages and answer; of the others, who cost nothing,
-/// the answer is not part of the time.
+/// Asks one question. A model that costs money is asked once for both passages and answer; with others, the time does
+/// not include the answer.
 async fn asked(engine: &QueryEngine, question: &Question, search: &SearchOptions, leader: &Leader) -> Result<Asked> {
     let engine = &leader.engine(engine, question);
     let is_answered = !question.answers.is_empty();
     let began = Instant::now();
     let time = |began: Instant| began.elapsed().as_secs_f64() * 1_000.0;
     if is_answered && matches!(leader, Leader::Live(_)) {
-        // One call is kept for the answer: the search has as many as in the other rows.
+        // One call is reserved for the answer, so that the search has as many as in the other rows.
         let calls_max = search.calls_max.map(|calls| calls.saturating_add(1));
         let options = SearchOptions { top_k: 4 * PASSAGES_FIRST, calls_max, ..search.clone() };
         let answer = engine.ask(&question.question, &AskOptions { search: options, ..AskOptions::default() }).await?;
@@ -164,7 +164,7 @@ async fn asked(engine: &QueryEngine, question: &Question, search: &SearchOptions
     let (hits, ledger) = found(engine, question, search).await?;
     let time_ms = time(began);
     let answer = if is_answered {
-        // The call that is kept for what is written is none of the search's.
+        // The call reserved for the answer does not belong to the search.
         let calls_max = search.calls_max.map(|calls| calls.saturating_add(1));
         let options = AskOptions { search: SearchOptions { calls_max, ..search.clone() }, ..AskOptions::default() };
         Some(text(engine.ask(&question.question, &options).await?))
@@ -178,7 +178,7 @@ fn text(answer: Answer) -> String {
     answered_by(answer).0
 }
 
-/// Returns why a real model could not be asked all that it was to be asked; a number of calls is part of the method.
+/// Returns why a real model could not be asked everything; a limit on calls is part of the method and does not count.
 fn end_of(ledger: &Ledger, writing: Option<&Writing>, leader: &Leader) -> Option<String> {
     if !matches!(leader, Leader::Live(_)) {
         return None;
@@ -188,13 +188,13 @@ fn end_of(ledger: &Ledger, writing: Option<&Writing>, leader: &Leader) -> Option
     stop.map(|stop| stop.to_string()).or_else(|| writing.and_then(|writing| writing.degraded.clone()))
 }
 
-/// Returns what a question cost; nothing where nobody was paid, or a price is unknown.
+/// Returns the cost per question; none if there was none, or a price is unknown.
 fn cost(spent: &Spent, leader: &Leader, questions: usize) -> Option<crate::domain::Cost> {
     let cost = spent.cost.clone().filter(|_| matches!(leader, Leader::Live(_)))?;
     Some(crate::domain::Cost { amount: cost.amount / questions.max(1) as f64, ..cost })
 }
 
-/// Returns how much better one is than another, question by question, in percent.
+/// Returns the differences between two runs, question by question, in percent.
 pub(super) fn differences(first: &[f64], own: &[f64]) -> Interval {
     percent(own.iter().zip(first).map(|(own, first)| own - first))
 }
