@@ -1,5 +1,5 @@
-//! Answers from the demo collection: what is quoted holds the answer, names can be had, and what has nothing to do with
-//! the collection is told so.
+//! Answers from the demo collection: quotations contain the answer, names can be asked for, and a question about
+//! something else is not answered.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use cairn::eval::{Question, read_questions};
 use cairn::{AskOptions, IndexOptions, Performers, QueryEngine, Sources, Workspace, WorkspaceOptions};
 use tempfile::TempDir;
 
-/// Questions whose answer stands in the sentences quoted, of 29 that have one other than yes and no. Raise it with
-/// whatever chooses better.
+/// How many questions have their answer in the quoted sentences, of 29 whose answer is not yes or no. Raise it when
+/// sentences are chosen better.
 const ANSWERED_MIN: usize = 18;
 
 fn examples() -> PathBuf {
@@ -76,7 +76,7 @@ async fn a_question_about_something_else_is_answered_with_nothing() {
             );
             nothing += usize::from(is_nothing);
         }
-        // Without vectors words alone decide: a few questions share too many with some passage.
+        // Without vectors, only words decide: a few questions share too many with some passage.
         assert!(nothing + 2 >= elsewhere.len(), "{nothing} of {}", elsewhere.len());
     }
 }

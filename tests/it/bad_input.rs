@@ -24,7 +24,7 @@ fn indexed() -> Cli {
     cli
 }
 
-/// Returns what a run left out, as `source: reason`, after checking that the report is valid and counts it.
+/// Returns what a run left out, as `source: reason`, after checking that the report is valid and its count right.
 #[track_caller]
 fn skips(report: &Value) -> Vec<String> {
     assert_valid("index", report);
@@ -87,7 +87,7 @@ fn what_cannot_be_read_is_named_and_counted_and_the_rest_is_indexed() {
     assert_eq!((&report["documents"]["added"], &report["version"]), (&json!(6), &json!(1)));
     let status = cli.json(&["status"]);
     assert_eq!(status["skips"], report["skips"]);
-    // On a terminal the first are named.
+    // On a terminal, the first ones are named.
     let said = cli.run(["index", "notes"]).succeeded();
     assert!(said.stderr.contains("skipped notes/binary.txt: it is not text"), "{said:#?}");
     let hit = &cli.json(&["search", "mill stands"])["hits"][0];
@@ -99,7 +99,7 @@ fn a_document_of_50_mb_is_indexed_or_named() {
     let cli = Cli::new();
     cli.write("notes/good.md", "# Mill\n\nThe mill stands.");
     let mut large = String::with_capacity(51 << 20);
-    // Words without an end of sentence, and one word of 1 MB: nothing to cut at.
+    // Words without an end of sentence, and one word of 1 MB: no place to divide the text.
     large.push_str(&"x".repeat(1 << 20));
     while large.len() < 50 << 20 {
         large.push_str(&"\n".repeat(1 << 20));
@@ -253,7 +253,7 @@ fn an_index_of_another_format_or_embedder_is_left_alone() {
 
     let words = ["made with the embedder `static-256i8", "`none", "use the embedder of the index", "--re-embed"];
     cli.refuses(&["index", "notes", "--embedder", "none"], "incompatible", &words);
-    // What is pinned is known by its digest, too.
+    // What is pinned is protected by its digest, too.
     change("UPDATE manifest SET embedder = 'from-afar'").unwrap();
     for args in [&["search", "mill"][..], &["index", "notes"]] {
         cli.refuses(args, "corrupt", &["its manifest is not what was written", "see what is damaged"]);
@@ -284,12 +284,12 @@ fn a_name_with_control_characters_does_not_steer_a_terminal() {
     cli.write("notes/a.jsonl", "{\"id\": \"\\u001b[2J\", \"text\": \"The mill\\u0007 stands.\"}\nx");
     let said = cli.run(["index", "notes"]).succeeded();
     assert!(!said.stderr.contains('\u{1b}'), "{said:#?}");
-    // Elsewhere than on a terminal data is as it is.
+    // If the output is not a terminal, data is printed as it is.
     let found = cli.json(&["search", "mill"]);
     assert_eq!(found["hits"][0]["source_id"], "\u{1b}[2J");
 }
 
-/// Runs the program as one who may not do everything, as the one who runs the tests in a container may.
+/// Runs the program as a user without privileges, because tests in a container may run as root.
 #[cfg(unix)]
 #[test]
 fn what_the_system_refuses_is_named() {
@@ -320,7 +320,7 @@ fn what_the_system_refuses_is_named() {
     };
     check(&["index", "closed", "--index", "new"], 3, &["no document", "closed: cannot be read: Permission denied"]);
     check(&["index", "closed/a.txt", "--index", "new"], 8, &["closed/a.txt", "Permission denied", "hint: "]);
-    // An index that may be read and not written.
+    // An index that may be read but not written.
     mode(".cairn/lock", 0o444);
     check(&["index", "notes"], 8, &["cannot write `.cairn/lock`: Permission denied", "hint: "]);
     assert_eq!(run(&["search", "mill"]).unwrap().status, Some(0));
@@ -331,7 +331,7 @@ fn what_the_system_refuses_is_named() {
     mode("closed", 0o755);
 }
 
-/// Runs the program as a user who may not do everything; nothing where that cannot be had.
+/// Runs the program as a user without privileges; none if that is not possible.
 #[cfg(unix)]
 fn as_nobody(cli: &Cli, args: &[&str]) -> Option<CommandOutput> {
     use std::os::unix::fs::MetadataExt as _;

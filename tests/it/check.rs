@@ -1,4 +1,4 @@
-//! `cairn check`: what is damaged is found and named, mended where its source is there, and never published.
+//! `cairn check`: damage is found and named, repaired if the source exists, and never published.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn check(cli: &Cli, args: &[&str], status: i32) -> Value {
     report
 }
 
-/// Returns the checks that something offends.
+/// Returns the names of the checks that failed.
 fn offended(report: &Value) -> Vec<String> {
     let checks = report["checks"].as_array().unwrap().iter();
     let offended = checks.filter(|it| it["offenders"] != 0);
@@ -59,7 +59,7 @@ fn an_index_that_is_whole_is_said_to_be() {
     cli.refuses(&["check", "--index", "absent"], "no_index", &["no index at `absent`"]);
 }
 
-/// Values that the database takes for good, one of every table.
+/// Values that the database accepts, one for every table.
 const DAMAGES: [(&str, &str); 16] = [
     ("UPDATE documents SET text = replace(text, 'Ada', 'Eda')", "documents"),
     ("UPDATE documents SET title = 'The mall' WHERE uri LIKE '%mill.md'", "documents"),
@@ -79,14 +79,14 @@ const DAMAGES: [(&str, &str); 16] = [
     ("UPDATE versions SET files = replace(files, 'a', 'b')", "manifest-and-versions"),
 ];
 
-/// Puts an index back as it was saved.
+/// Restores a saved index.
 fn restore(cli: &Cli, saved: &Path) {
     fs::remove_dir_all(cli.folder().join(".cairn")).unwrap();
     copy(saved, &cli.folder().join(".cairn"));
 }
 
-/// Damages an index in every way, one after the other, and calls `then` with what was changed and the check that it
-/// offends.
+/// Damages an index in every known way, one after the other, and calls `then` with the change and the check that must
+/// fail.
 fn damaged(cli: &Cli, then: impl Fn(&str, &str)) {
     let saved = tempfile::tempdir().unwrap();
     copy(&cli.folder().join(".cairn"), saved.path());
@@ -105,18 +105,18 @@ fn damage_to_the_records_is_found_and_is_published_by_no_run() {
     damaged(&cli, |sql, offends| {
         let found = offended(&check(&cli, &[], 7));
         assert!(found.contains(&offends.to_owned()), "{sql}: {found:?}");
-        // A run with another document, and no source of the one that is damaged.
+        // A run with another document, and without the source of the damaged one.
         let said = cli.run(["index", "more"]);
         if offends == "documents" {
             assert_eq!(said.status, Some(7), "{sql}: {said:#?}");
             assert!(said.stderr.contains("damaged"), "{sql}: {said:#?}");
             assert_eq!(cli.canonical(".cairn"), before, "{sql}: the version stays");
         } else {
-            // What is known of a version is derived, too.
+            // The facts about a version are derived, too.
             said.succeeded();
         }
-        // With the sources at hand, it is made good in one run, which says so. One that is gone, or whose
-        // marker is, has reasons of its own to be made anew.
+        // If the sources exist, one run repairs it and says so. A document that is gone, or whose marker is, is rebuilt
+        // for that reason.
         let said = cli.run(["index", "notes", "more"]).succeeded();
         let is_known = !sql.contains("UPDATE units SET fingerprint") && !sql.contains("DELETE FROM documents");
         let is_told = offends == "documents" && is_known;
@@ -131,7 +131,7 @@ fn a_repair_makes_good_what_its_sources_still_say_and_names_the_rest() {
     let cli = indexed();
     let before = cli.canonical(".cairn");
     damaged(&cli, |sql, _| {
-        // Nobody knows what a document said that is not there.
+        // Nobody knows the text of a document that is gone.
         let is_lost = sql.contains("DELETE FROM documents");
         let report = check(&cli, &["--repair"], if is_lost { 7 } else { 0 });
         assert_eq!(offended(&report).is_empty(), !is_lost, "{sql}");
@@ -145,7 +145,7 @@ fn a_repair_makes_good_what_its_sources_still_say_and_names_the_rest() {
     assert_eq!(cli.canonical(".cairn"), before, "the version stays");
 }
 
-/// An index that somebody made may mark any file as a document that was lost.
+/// A forged index may name any file as that of a lost document.
 #[test]
 fn a_repair_takes_no_file_that_an_index_merely_names() {
     let cli = indexed();
@@ -157,7 +157,7 @@ fn a_repair_takes_no_file_that_an_index_merely_names() {
     assert!(said.stderr.contains(&id.to_string()), "{said:#?}");
     let holds_it = || fs::read(cli.folder().join(".cairn/cairn.db")).unwrap().windows(4).any(|it| it == b"9731");
     assert!(!holds_it());
-    // Whoever names the folder has it indexed.
+    // Whoever names the folder wants it indexed.
     cli.run(["index", "notes"]).succeeded();
     assert!(cli.canonical(".cairn").contains("9731"));
 }
@@ -255,7 +255,7 @@ fn doctor_does_not_call_an_index_sound_that_is_damaged() {
     assert!(said.stdout.contains("FAILS   index") && said.stdout.contains("documents"), "{said:#?}");
 }
 
-/// Makes an index of the notes of the examples, handed over.
+/// Makes an index of the example notes, given as documents.
 fn original(folder: &Path) -> Original {
     let document = |(name, text): (String, String)| Document::new(name, None, text);
     let documents: Vec<Document> = harbor_notes().into_iter().take(3).map(document).collect();
@@ -263,7 +263,7 @@ fn original(folder: &Path) -> Original {
     Original::of(folder, documents)
 }
 
-/// Changes bits, half of them of the records, and expects each to be harmless or found out.
+/// Changes bits, half of them in the records, and expects each change to be harmless or found.
 fn flip_bits(count: usize, seed: u64) -> [usize; 3] {
     let folder = tempfile::tempdir().unwrap();
     let original = original(folder.path());

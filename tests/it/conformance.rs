@@ -1,4 +1,4 @@
-//! What every store must keep that answers questions: one set of checks, run on each. A further implementation of
+//! What every store that answers questions must guarantee: one set of checks, run on each. A further implementation of
 //! [`GraphReader`] is one more line in one of the two tests.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,17 +18,17 @@ use crate::support::{Cli, workspace};
 
 use super::neo4j::write_harbor;
 
-/// Texts that a store offers from the start, and whether it can fetch others.
+/// Which texts a store has loaded, and whether it can fetch others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Texts {
     All,
-    /// Some, this many at least; the others when they are asked for.
+    /// Some, at least this many; it fetches others on request.
     Some(usize),
-    /// None at all: it is a structure.
+    /// None at all: it only has the structure.
     None,
 }
 
-/// Checks a store against the snapshot that it shows.
+/// Checks a store against the snapshot that it presents.
 fn check(reader: &dyn GraphReader, kept: &Snapshot, texts: Texts) {
     let offered: BTreeSet<PassageOrdinal> = kept.graph().passages().filter(|it| reader.passage(*it).is_ok()).collect();
     let passages = kept.passage_count() as usize;
@@ -47,11 +47,11 @@ fn check(reader: &dyn GraphReader, kept: &Snapshot, texts: Texts) {
     for passage in all.into_iter().filter(|_| texts != Texts::None) {
         assert_eq!(reader.passage(passage).unwrap(), kept.passage(passage).unwrap());
     }
-    // What was fetched to be shown says nothing about what a question compares.
+    // Texts that were fetched for display do not affect what a question compares.
     check_terms(reader, kept, &offered);
 }
 
-/// The arrays are those that were published, and as many things can be named as are counted.
+/// The arrays are those that were published, and everything that is counted has a name.
 fn check_structure(reader: &dyn GraphReader, kept: &Snapshot) {
     let (graph, counts) = (reader.graph(), reader.counts());
     for ((name, held), (_, kept)) in graph.sections().into_iter().zip(kept.graph().sections()) {
@@ -85,7 +85,7 @@ fn check_structure(reader: &dyn GraphReader, kept: &Snapshot) {
     assert!(OutgoingOrdinal::first(counts.outgoing as usize).all(|it| reader.outgoing(it) == kept.outgoing(it)));
 }
 
-/// Postings are those that the texts offered have, counted anew; frequencies are those of the whole version.
+/// Postings are those of the loaded texts, counted again; frequencies are those of the whole version.
 fn check_terms(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<PassageOrdinal>) {
     let mut expected: BTreeMap<(bool, String), Vec<(u32, u32)>> = BTreeMap::new();
     let graph = kept.graph();
@@ -131,7 +131,7 @@ fn check_terms(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<Pas
     reader.postings(TextField::Passage, unknown, &mut |_, _| panic!("a text has no such term")).unwrap();
 }
 
-/// Every vector offered is that of the version; passages and sentences have theirs where their texts are offered.
+/// Every loaded vector equals that of the version; passages and sentences have vectors if their texts are loaded.
 fn check_vectors(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<PassageOrdinal>) {
     let graph = kept.graph();
     for (field, items) in [
@@ -148,7 +148,7 @@ fn check_vectors(reader: &dyn GraphReader, kept: &Snapshot, offered: &BTreeSet<P
             let passage = match field {
                 VectorField::Passage => Some(PassageOrdinal::at(item)),
                 VectorField::Sentence => Some(graph.sentence_passage.items()[item]),
-                // A store need only have those that are near the question.
+                // A store only needs those near the question.
                 VectorField::Incoming => None,
             };
             match passage {
@@ -165,7 +165,7 @@ fn vector(vectors: Vectors<'_>, item: usize) -> Option<(f32, &[i8])> {
     Some((*vectors.scales.get(row)?, &vectors.codes[row * vectors.dimension..][..vectors.dimension]))
 }
 
-/// Returns whether two vectors are the same but for a rounding: one may have been kept as floats.
+/// Returns whether two vectors are equal up to rounding: one may have been stored as floats.
 fn is_near(a: Option<(f32, &[i8])>, b: Option<(f32, &[i8])>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return false };
     let value = |it: (f32, &[i8]), at: usize| it.0 * f32::from(it.1[at]);
@@ -185,7 +185,7 @@ fn a_workspace_is_a_store() {
 fn a_database_is_a_store() {
     let Some((database, cli)) = harbor_database() else { return };
     let kept = Arc::new(workspace(&cli.folder().join(".cairn")).snapshot().unwrap());
-    // One thread that may block: a store that waits for another while it fetches would wait for ever.
+    // Only one thread may block: a store that waits for another while it fetches would wait forever.
     let runtime = tokio::runtime::Builder::new_multi_thread().max_blocking_threads(1).enable_all().build().unwrap();
     let graph = runtime.block_on(DatabaseGraph::open(&database.target(), TraversalOptions::default())).unwrap();
     let version = graph.reader().version();
@@ -227,7 +227,7 @@ fn a_database_is_a_store() {
     }
 }
 
-/// Checks a store that numbers a part of a version anew against the snapshot.
+/// Checks a store that gives new numbers to a part of a version against the snapshot.
 fn check_part(reader: &dyn GraphReader, kept: &Snapshot) {
     assert_eq!((reader.counts(), reader.embedder()), (kept.counts(), kept.embedder()));
     let (graph, numbers) = (reader.graph(), kept.graph().passages().map(|it| (kept.passage_id(it), it)));
@@ -250,7 +250,7 @@ fn check_part(reader: &dyn GraphReader, kept: &Snapshot) {
     }
 }
 
-/// Returns a vector as a question may have it.
+/// Returns a vector such as a question may have.
 fn first_vector(kept: &Snapshot) -> Vec<f32> {
     let vectors = kept.vectors(VectorField::Passage).unwrap();
     let codes = &vectors.codes[..vectors.dimension];

@@ -13,7 +13,7 @@ use cairn::{Document, Error, ErrorKind, Performers, QueryEngine, SearchOptions, 
 use crate::support::thinker::{Habit, Thinker};
 use crate::support::{block_on, index};
 
-/// The built-in embedder, except that it never answers after so many times.
+/// The built-in embedder, except that it stops answering after this many calls.
 struct Stuck(StaticTable, AtomicUsize);
 
 impl Embedder for Stuck {
@@ -52,7 +52,7 @@ fn a_question_that_waits_too_long_says_for_what_and_lets_others_through() {
     let options = SearchOptions { deadline: Some(deadline), ..SearchOptions::default() };
     block_on(async {
         let began = Instant::now();
-        // More than are worked on at one time: those that wait for their turn have a deadline too.
+        // More than are handled concurrently: those in the queue have a deadline, too.
         let asked: Vec<_> = (0..100)
             .map(|_| {
                 let (engine, options) = (engine.clone(), options.clone());
@@ -85,7 +85,7 @@ fn parts_that_are_not_found_in_time_leave_what_was_found_for_the_question() {
     let question = "Who built Harl Mill?";
     let plain = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
     let expected = block_on(plain.search(question, &SearchOptions::default())).unwrap().hits;
-    // The question alone is embedded.
+    // Only the question is embedded.
     let embedder = Arc::new(Stuck(StaticTable, AtomicUsize::new(1)));
     let performers =
         Performers { embedder, model: Some(Arc::new(Thinker::new(Habit::Some, 0))), ..Performers::built_in() };

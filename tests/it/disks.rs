@@ -1,4 +1,4 @@
-//! A disk without room: what is there can be read, and what is shown is the last version.
+//! A full disk: existing data can be read, and readers see the last version.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -11,13 +11,13 @@ use rusqlite::Connection;
 use crate::support::flips::copy;
 use crate::support::{Cli, left_out};
 
-/// A small disk in memory, which goes when this value goes.
+/// A small disk in memory, which is unmounted when this value is dropped.
 struct Disk {
     folder: tempfile::TempDir,
 }
 
 impl Disk {
-    /// Mounts one; none where that is not allowed.
+    /// Mounts one; none if that is not allowed.
     fn new() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let args = ["-t", "tmpfs", "-o", "size=4m", "tmpfs"];
@@ -29,7 +29,7 @@ impl Disk {
         self.folder.path()
     }
 
-    /// Leaves no byte of room.
+    /// Fills the disk completely.
     fn fill(&self) {
         let mut file = fs::File::create(self.path().join("filled")).unwrap();
         for size in [1 << 16, 1 << 12, 1] {
@@ -44,12 +44,12 @@ impl Drop for Disk {
     }
 }
 
-/// Returns the program with an index of two versions, the second of which is in the log of the records alone.
+/// Returns the program with an index of two versions; the second one is only in the log of the records.
 fn with_log(disk: &Disk) -> (Cli, PathBuf) {
     let cli = Cli::new();
     cli.write("notes/mill.md", "# The mill\n\nAda Wren built the mill in 1790.");
     cli.json(&["index", "notes"]);
-    // Who has the records open keeps the log from being written back.
+    // While the records are open, the log is not written back.
     let reader = Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap();
     reader.query_row("SELECT count(*) FROM documents", [], |row| row.get::<_, i64>(0)).unwrap();
     cli.write("notes/bridge.md", "# The bridge\n\nTom Hale drew the bridge.");
@@ -74,7 +74,7 @@ fn readers_go_on_where_the_disk_is_full_and_see_the_last_version() {
         assert_eq!(cli.json(&["status", "--index", index])["version"], 2);
         cli.run(["check", "--index", index]).succeeded();
     }
-    // What cannot be written is no damage, and is said.
+    // Failing to write is reported, but not as damage.
     cli.write("notes/lamp.md", "# The lamp\n\nAda Wren bought a lamp.");
     let said = cli.run(["index", "notes", "--index", index]);
     assert_eq!(said.status, Some(8), "{said:#?}");

@@ -1,4 +1,4 @@
-//! An index and its embedder: pinned, changed on purpose, and what a costly one is spared. No model is needed.
+//! An index and its embedder: pinned, changed on purpose, and never asked for more than necessary. No model is needed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::support::Cli;
 
-/// The built-in embedder as a model would be: under another name, counted, and failing or stopping when told.
+/// The built-in embedder in the role of a model: it has another name, counts texts, and fails or stops when told to.
 #[derive(Default)]
 struct Costly {
     texts: AtomicUsize,
@@ -23,7 +23,7 @@ struct Costly {
 }
 
 impl Costly {
-    /// Returns how many texts were embedded since this was last asked.
+    /// Returns how many texts were embedded since the last call.
     fn texts(&self) -> usize {
         self.texts.swap(0, Ordering::SeqCst)
     }
@@ -122,7 +122,7 @@ async fn passages_are_cut_anew_where_another_embedder_counts_their_pieces() {
     let built_in = Performers::built_in();
     let mut workspace = new_index(&folder, &built_in, &options).await;
     let before = workspace.status().unwrap().counts.passages;
-    // One document comes from its source again, the other from the records.
+    // One document is read from its source again, the other from the records.
     let sources = Sources::documents([document("Arlen", "Arlen lies on the Brint.")]);
     let changing = IndexOptions { other_embedder: OtherEmbedder::ReEmbed, ..options.clone() };
     let report = index(&mut workspace, &sources, &costly(&embedder), &changing).await.unwrap();
@@ -192,7 +192,7 @@ fn the_command_line_changes_the_embedder_only_when_it_is_told_to() {
     let cli = Cli::new();
     cli.write("notes/a.md", "# Arlen\n\nArlen lies on the Brint. The Brint rises at Corvo.\n");
     cli.run(["index", "notes", "--embedder", "none"]).succeeded();
-    // Its own embedder is what an index goes on with.
+    // An index continues with its own embedder.
     cli.run(["index", "notes"]).succeeded();
     cli.run(["search", "Brint"]).succeeded();
 

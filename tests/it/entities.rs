@@ -1,10 +1,10 @@
-//! `cairn entities`: what names stand for, why, and what somebody says of them.
+//! `cairn entities`: what names stand for, why, and what users correct.
 
 use serde_json::Value;
 
 use crate::support::{Cli, assert_valid};
 
-/// Two people of one name, a person and a city, and other forms of names.
+/// Two people with the same name, a person and a city, and variants of names.
 fn indexed() -> Cli {
     let cli = Cli::new();
     for (title, text) in [
@@ -45,7 +45,7 @@ fn entities_are_listed_with_their_other_names_and_types() {
     let of = |text: &str| entities(&cli, &["list", text]);
     let union = of("trust union");
     assert!(union["entities"][0]["aliases"].as_array().unwrap().contains(&"HTU".into()), "{union:#}");
-    // By any of its names.
+    // Any of its names identifies it.
     assert_eq!(of("htu")["entities"][0]["id"], union["entities"][0]["id"]);
     assert_eq!(shown(&of("heron"), "type"), ["place"]);
     let people = entities(&cli, &["list", "--type", "person"]);
@@ -95,7 +95,7 @@ fn what_somebody_says_of_names_is_applied_kept_and_undone() {
     let quist = entities(&cli, &["show", "Petra Quist"]);
     assert_eq!(shown(&quist, "name"), ["Heron Bridge"], "{quist:#}");
 
-    // A later run keeps it, and the opposite undoes it.
+    // A later run keeps it, and the opposite correction undoes it.
     cli.write("notes/new.md", "# News\n\nThe HTU met Petra Quist.");
     cli.json(&["index", "notes"]);
     assert!(has(&entities(&cli, &["merges"]), "Petra Quist", "asked"));

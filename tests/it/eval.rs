@@ -68,9 +68,9 @@ fn facts(strategy: &str) -> Facts {
 
 type Counted = (u64, u64, u64, f64);
 
-/// Of each system that `HiRAG` was compared with: wins of `HiRAG` in both orders, wins of the other, ties, and the
-/// share of single verdicts for `HiRAG`, by comprehensiveness, diversity, empowerment and overall; by a script that
-/// shares no code with the library.
+/// For each system that `HiRAG` was compared with: wins of `HiRAG` in both orders, wins of the other, ties, and the
+/// share of single verdicts for `HiRAG`, by comprehensiveness, diversity, empowerment and overall; computed by a script
+/// that shares no code with the library.
 const VERDICTS: [(&str, [Counted; 4]); 5] = [
     ("fastgraphrag", [(66, 1, 0, 98.5); 4]),
     ("graphrag", [(14, 2, 50, 58.6), (29, 18, 19, 58.6), (24, 4, 38, 64.7), (24, 4, 38, 64.7)]),
@@ -102,7 +102,7 @@ fn published_verdicts_tally_as_another_program_counted_them() {
     }
 }
 
-/// The judge of published verdicts: it knows pairs of answers as they are shown, and says what was said of them.
+/// The judge of published verdicts: it recognizes pairs of answers, and repeats the published verdict.
 struct Published(BTreeMap<(String, String), VerdictLine>);
 
 impl ChatModel for Published {
@@ -140,7 +140,7 @@ async fn a_judge_that_says_what_was_published_is_tallied_as_its_verdicts_are() {
     let Some(folder) = shared_data("ultradomain-mix") else { return };
     let verdicts = read_verdicts(&folder.join("verdicts.jsonl")).unwrap();
     let questions = read_asked(&folder.join("questions.jsonl")).unwrap();
-    // Where the verdicts call a system otherwise than its answers are called, and one of its verdicts is missing.
+    // The verdicts may use another name for a system than its answers do, and one verdict may be missing.
     for (system, called, missing) in [("naive", "naive", 0), ("graphrag-local", "graphrag", 1)] {
         let read = |system| read_answers_of(&folder.join("answers.jsonl"), Some(system)).unwrap();
         let contest = Contest::of(&read("hirag"), &read(system), &questions).unwrap();
@@ -170,7 +170,7 @@ fn contexts_are_measured_by_what_published_answers_draw_on() {
     );
     let answer = |system: &str, text: &str| json!({ "question_id": "1", "system": system, "answer": text }).to_string();
     let mills = "Harl Mill was built by Ada Lorne. Ada Lorne and Tom Reed ran Harl Mill in Eaststead.";
-    // What has no end is longer than a question may be.
+    // An answer that never ends is longer than a question may be.
     let endless = (0..1_500).map(|it| format!("dragon{it}")).collect::<Vec<_>>().join(" ");
     let answers = [answer("copies", mills), answer("invents", &endless)];
     cli.write("a.jsonl", answers.join("\n"));
@@ -183,12 +183,12 @@ fn contexts_are_measured_by_what_published_answers_draw_on() {
     assert_eq!((&report["sentences"], &report["sentences_placed"]), (&json!(3), &json!(2)), "{report:#}");
     let row = |name: &str| report["rows"].as_array().unwrap().iter().find(|it| it["method"] == name).unwrap();
     assert_eq!(row("lexical")["documents"]["mean"], json!(100.0), "{report:#}");
-    // All that was copied is there, nothing of what was invented.
+    // It has everything that was copied, and nothing that was invented.
     assert_eq!(row("lexical")["words"]["mean"], json!(50.0), "{report:#}");
     assert!(row("lexical").get("words_difference").is_none() && row("layers").get("words_difference").is_some());
     assert!(report["bridges"]["bridged"].is_number(), "{report:#}");
 
-    // What was quoted can be judged.
+    // Quotations can be judged.
     let written = fs::read_to_string(cli.folder().join("o.jsonl")).unwrap();
     assert_eq!(written.lines().count(), 5, "{written}");
     assert!(read_answers_of(&cli.folder().join("o.jsonl"), Some("layers:local")).unwrap().answers.contains_key("1"));

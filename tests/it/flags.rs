@@ -1,4 +1,4 @@
-//! The documentation names every flag of the program, and none that it does not have.
+//! The documentation names every flag of the program, and no others.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::Cli;
 
-/// Flags that pages name of other programs.
+/// Flags of other programs that pages name.
 const OF_OTHERS: [&str; 11] = [
     "--bench",
     "--converter",
@@ -20,10 +20,10 @@ const OF_OTHERS: [&str; 11] = [
     "--release",
     "--resolve-image-digests",
 ];
-/// Flags that every program has, and those that pages name by their short form.
+/// Flags that every program has, and flags that pages only name by their short form.
 const SHORT: [&str; 3] = ["--help", "--verbose", "--version"];
 
-/// Returns the long flags that stand in `text` where `before` allows it.
+/// Returns the long flags in `text` that follow one of the characters in `before`.
 fn flags(text: &str, before: &[char]) -> BTreeSet<String> {
     let is_part = |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '-';
     let flag = |(at, _): (usize, &str)| {
@@ -35,7 +35,7 @@ fn flags(text: &str, before: &[char]) -> BTreeSet<String> {
     text.match_indices("--").filter_map(flag).collect()
 }
 
-/// Returns the flags of a command and of all below it, as their help lists them.
+/// Returns the flags of a command and of all its subcommands, as their help lists them.
 fn flags_of(cli: &Cli, command: &[&str]) -> BTreeSet<String> {
     let help = cli.run([command, &["--help"]].concat()).succeeded().stdout;
     let (above, options) = help.split_once("\nOptions:").unwrap_or((&help, ""));

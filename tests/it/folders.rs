@@ -1,5 +1,5 @@
-//! What lies in the folder of an index and was not put there by this program: links, pipes, folders, files of somebody
-//! else's. Nothing outside the folder is touched, nothing hangs, and what cannot be used is named.
+//! Foreign content in the folder of an index: links, pipes, folders, other people's files. Nothing outside the folder
+//! is touched, nothing hangs, and what cannot be used is named.
 
 mod disk;
 
@@ -19,7 +19,7 @@ fn indexed() -> Cli {
     cli
 }
 
-/// Returns every path below a folder with what a file holds.
+/// Returns every path below a folder, with the contents of files.
 fn listed(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -86,7 +86,7 @@ fn an_edited_document_of_the_demo_is_kept() {
 #[test]
 fn a_deadline_covers_opening() {
     let cli = indexed();
-    // Whoever holds the records for itself lets nobody read them, and others wait for it.
+    // An exclusive lock on the records keeps readers waiting.
     let holder = rusqlite::Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap();
     holder.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(())).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE; UPDATE manifest SET changed = changed; COMMIT").unwrap();
@@ -139,7 +139,7 @@ mod unix {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     }
 
-    /// Makes a folder with somebody's work, some of it called as ours is.
+    /// Makes a folder with somebody's files, some of them with names that we use.
     fn elsewhere(cli: &Cli) -> PathBuf {
         cli.write("elsewhere/thesis/chapter.md", "years of work");
         cli.write("elsewhere/6/graph.bin", "x");
@@ -180,7 +180,7 @@ mod unix {
             let report = cli.json(&["index", "notes"]);
             assert!(report["warnings"].to_string().contains("versions/.tmp-7` and 1 more"), "{report}");
         }
-        // The number of the version to come.
+        // The number of the next version.
         symlink(&other, versions.join("4")).unwrap();
         cli.write("notes/more.md", "Three.");
         cli.refuses(&["index", "notes"], "input", &["versions/4", "move it elsewhere"]);
@@ -195,13 +195,14 @@ mod unix {
         cli.json(&["search", "mill"]);
     }
 
-    /// `SQLite` plays a journal back at once: it cuts and fills the database by it, and removes what it names.
+    /// `SQLite` applies a journal at once: it truncates and overwrites the database as the journal says, and deletes
+    /// files that it names.
     #[test]
     fn a_journal_that_somebody_put_beside_the_records_is_not_played() {
         let cli = indexed();
         let index = cli.folder().join(".cairn");
         let before = fs::read(index.join("cairn.db")).unwrap();
-        // Of a database that had one page of 4,096 bytes: it would be cut to that.
+        // The journal of a database with one page of 4,096 bytes: ours would be truncated to that.
         let mut journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7".to_vec();
         for number in [0_u32, 7, 1, 512, 4_096] {
             journal.extend(number.to_be_bytes());
@@ -216,7 +217,7 @@ mod unix {
         cli.json(&["search", "mill"]);
     }
 
-    /// That the folder itself is a link is its user's choice.
+    /// Whether the folder itself is a link is its user's choice.
     #[test]
     fn the_folder_of_an_index_may_be_a_link() {
         let cli = indexed();
@@ -227,7 +228,7 @@ mod unix {
         cli.json(&["search", "more"]);
     }
 
-    /// Returns every path of an index that is one of its files, those that are there at times among them.
+    /// Returns every path that can be a file of an index, including those that exist only at times.
     fn files_of(cli: &Cli) -> Vec<PathBuf> {
         let index = cli.folder().join(".cairn");
         let mut files: Vec<PathBuf> = listed(&index).into_iter().filter(|it| it.1.is_some()).map(|it| it.0).collect();
@@ -254,12 +255,12 @@ mod unix {
         for (number, path) in files_of(&cli).into_iter().enumerate() {
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             let is_there = path.exists();
-            // The next version reads matches and names, and does without them.
+            // The next version reads matches and names, but does not need them.
             let is_read = !["lock", "vectors.part", "replies.db", "matches.bin", "names.bin"].contains(&name.as_str());
             if is_there {
                 fs::rename(&path, &kept).unwrap();
             }
-            // Every file with a pipe in its place; the others in turn.
+            // Every file is replaced by a pipe, and alternately by each other kind.
             for (kind, put) in [kinds[0], kinds[1 + number % 2]] {
                 put(&path);
                 let search = run_within(&cli, Duration::from_secs(10), &["search", "--deadline", "1", "mill"]);

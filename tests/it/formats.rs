@@ -1,8 +1,8 @@
-//! An index of an older format is read as it is, and brought to the format of today by the first run that writes it.
+//! An index of an older format is read as it is, and upgraded to the current format by the first run that writes to it.
 //!
-//! `tests/data/index-3` to `index-6` were made by the last programs of formats 3 to 6 from the notes beside them,
-//! which lay in `/notes`; in the first, one passage was given questions of a model, another a failure, by hand; in the
-//! last, a model that was played found entities and wrote a report.
+//! `tests/data/index-3` to `index-6` were made by the last programs of formats 3 to 6 from the notes beside them, then
+//! in `/notes`. In the first, one passage was given a model's questions by hand, and another one a failure; in the
+//! last, a scripted model found entities and wrote a report.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::support::flips::copy;
 use crate::support::{Cli, assert_valid};
 
 const OLDER: [u32; 4] = [3, 4, 5, 6];
-/// The first format whose documents say where lines begin in them.
+/// The first format in which documents record where their lines begin.
 const WITH_LINES: u32 = 5;
 
 fn fixture(format: u32) -> PathBuf {
@@ -62,19 +62,19 @@ fn a_writer_brings_an_index_of_an_older_format_to_that_of_today_and_loses_nothin
         }
         assert_eq!(collection(&cli), read_as, "a reader knows the id that a writer keeps");
         assert!(cli.json(&["check"])["damaged"].as_array().is_none_or(Vec::is_empty));
-        // Files of text have lines now, which some old indexes do not know; nothing else changes.
+        // Text files now have lines, which some old indexes lack; nothing else changes.
         let report = cli.json(&["index", "notes"]);
         let documents = &report["documents"];
-        // Texts are divided by other rules now, which find nothing else in these.
+        // Texts are now divided by other rules, which give the same result for these.
         assert_eq!((&documents["unchanged"], &documents["changed"]), (&0.into(), &3.into()), "{report}");
-        // No earlier program says in which column a passage begins.
+        // No earlier program gives the column in which a passage begins.
         let now = without("column", &without_hierarchy(&cli.canonical(".cairn")));
         assert_eq!(if format < WITH_LINES { without("line", &now) } else { now }, canonical);
-        // Terms of an earlier release may be others, and nothing of them is kept.
+        // Terms of an earlier release may differ, so none are kept.
         let version = cli.json(&["status"])["version"].to_string();
         let folder = cli.folder().join(".cairn/versions").join(version);
         assert!(folder.is_dir() && !folder.join("segments.bin").exists());
-        // What names stand for is found where it was not known.
+        // Older indexes do not know what names stand for; it is computed.
         let listed = cli.run(["entities", "list", "--json"]).succeeded();
         assert_valid("entities", &serde_json::from_str(&listed.stdout).unwrap());
         assert!(listed.stdout.contains("Ada Wren"), "{listed:#?}");
@@ -85,14 +85,14 @@ fn a_writer_brings_an_index_of_an_older_format_to_that_of_today_and_loses_nothin
     }
 }
 
-/// Returns an export without what earlier programs did not export.
+/// Returns an export without the parts that earlier programs did not have.
 fn without_hierarchy(canonical: &str) -> String {
     let kinds = ["relation", "community", "member", "summary", "membership"].map(|kind| format!("{{\"{kind}\":"));
     let lines = canonical.lines().filter(|line| !kinds.iter().any(|kind| line.starts_with(kind)));
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Returns an export as it would be if nobody knew the line, or the column, in which a passage begins.
+/// Returns an export without the line, or the column, in which a passage begins.
 fn without(place: &str, canonical: &str) -> String {
     let shorten = |line: &str| match line.split_once(&format!(",\"{place}\":")) {
         Some((before, after)) => format!("{before}{}\n", after.trim_start_matches(|it: char| it.is_ascii_digit())),

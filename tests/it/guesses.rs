@@ -1,4 +1,4 @@
-//! Short answers by rule, through the program: what each rule reads, and when none speaks.
+//! Short answers by rule, through the program: what each rule reads, and when none applies.
 
 use serde_json::{Value, json};
 

@@ -136,7 +136,7 @@ fn the_preset_of_the_paper_is_asked_for_remembered_and_kept_by_a_repair() {
         .collect();
     assert_eq!((made, report["documents"]["changed"].as_u64()), (vec!["hierarchy"], Some(0)), "{report}");
     let paper = cli.canonical(".cairn");
-    // Communities of ten and of one, and everything else as it was.
+    // Communities of ten and of one, and everything else unchanged.
     let (now, before) = (kinds(&paper), kinds(&usual));
     assert!(now["community"] > before["community"], "{now:?}");
     assert_eq!((now["relation"], now["edge"]), (before["relation"], before["edge"]));
@@ -154,7 +154,7 @@ fn the_preset_of_the_paper_is_asked_for_remembered_and_kept_by_a_repair() {
     cli.refuses(&["index", &harbor, "--hierarchy", "papers"], "input", &["`papers` is not a valid hierarchy", "paper"]);
 }
 
-/// The chunks of a tale, which RAPTOR has clustered into seven.
+/// The chunks of a story, which RAPTOR has put into seven clusters.
 #[test]
 fn the_chunks_of_a_tale_are_clustered() {
     let Some(data) = shared_data("cinderella-raptor") else { return };
@@ -169,7 +169,7 @@ fn the_chunks_of_a_tale_are_clustered() {
     assert!((5..=12).contains(&small.count), "{}", small.count);
 }
 
-/// Records of mills in groups of thirty that are near each other, as JSON lines; of the first, this is said.
+/// Records of mills in groups of thirty that are near each other, as JSON lines; `first` is the text of the first one.
 fn many_mills(first: &str) -> String {
     let name = |number: usize| {
         let letter = |at: u32| char::from(b'a' + (number / 26_usize.pow(at) % 26) as u8);
@@ -203,7 +203,7 @@ fn topics_of_a_large_collection_are_kept_while_little_changes_and_found_anew_whe
     let second = found(&cli);
     assert_eq!((&second["versions"], &second["communities"]), (&Value::from(1), &first["communities"]), "{second}");
     assert!(line(&cli).contains("topics and layers are 1 version old"), "{}", line(&cli));
-    // What is said is that of today.
+    // Sentences are those of the current version.
     let about = cli.json(&["topics", "--about", "Zeal Weir"]);
     assert_eq!(about["version"], 2, "{about}");
 
@@ -218,6 +218,6 @@ fn topics_of_a_large_collection_are_kept_while_little_changes_and_found_anew_whe
     let said = cli.run(["topics", "--refresh"]).succeeded();
     assert!(said.stderr.contains("nothing changed since"), "{said:#?}");
     assert_eq!(version(&cli), 3);
-    // The next run over the same documents makes none.
+    // The next run over the same documents makes no version.
     assert_eq!(index("It is near Qbaa Mill and Zeal Weir. Zeal Weir is near Qcaa Mill.")["is_new_version"], false);
 }

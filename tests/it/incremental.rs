@@ -1,4 +1,4 @@
-//! Runs upon runs: an index is that of its sources, whatever was indexed before, and only what changed is worked on.
+//! Repeated runs: the index is that of its sources, whatever was indexed before, and only changes are processed.
 
 mod added;
 mod checkpoints;
@@ -88,7 +88,7 @@ fn two_roots_of_one_index_do_not_remove_each_other() {
     let report = cli.json(&["index", "b"]);
     assert_eq!((documents(&report), &report["counts"]["documents"]), ([0, 0, 1, 0], &json!(3)));
     assert_eq!(documents(&cli.json(&["index", "a"])), [0, 0, 1, 1]);
-    // Together, in any order, by any way to write them.
+    // Together, in any order, with paths written in any form.
     assert_eq!(documents(&cli.json(&["index", "b/../b", "./a"])), [0, 0, 2, 0]);
     assert_eq!(documents(&cli.json(&["index", "a/y.txt"])), [1, 0, 0, 0], "a file is its own root, by its own name");
 }
@@ -150,7 +150,7 @@ fn documents_of_a_program_are_added_replaced_and_removed_by_id() {
     assert_eq!(remove(&["1"]).version, version);
     let found = block_on(engine(&path).search("mill burned", &SearchOptions::default())).unwrap();
     assert!(found.hits.iter().all(|hit| hit.source_id != "1"));
-    // All of them: an index of nothing is an index.
+    // All of them: an index without documents is an index.
     assert_eq!(remove(&["2", "a.txt"]).counts.documents, 0);
     for strategy in StrategyKind::ALL {
         let options = SearchOptions { strategy, ..SearchOptions::default() };
@@ -188,7 +188,7 @@ fn a_filter_holds_for_what_is_shown_and_for_what_is_walked_through() {
     }
 }
 
-/// Checks that every passage that is named anywhere in `value` is of a person.
+/// Checks that every passage named anywhere in `value` is about a person.
 fn check_passages(value: &Value, passages: &BTreeMap<String, Value>, strategy: &str) {
     match value {
         Value::String(text) => {
@@ -232,7 +232,8 @@ fn a_run_that_was_told_to_stop_keeps_what_it_finished_and_the_next_goes_on() {
     assert_eq!(canonical(&path), canonical(&clean));
 }
 
-/// Folders of one name in two places hold documents of the same ids: the later run takes them over, and says so.
+/// Two folders with the same name in different places have documents with the same ids: the later run takes them over
+/// and says so.
 #[test]
 fn documents_that_another_folder_of_that_name_takes_over_are_counted() {
     let cli = Cli::new();
@@ -245,7 +246,7 @@ fn documents_that_another_folder_of_that_name_takes_over_are_counted() {
     assert!(warnings.contains("1 document has the id of one from `") && warnings.contains("x/notes`"), "{warnings}");
     cli.write("y/notes/more.jsonl", r#"{"id": 1, "text": "The bridge holds."}"#);
     cli.json(&["index", "y/notes/more.jsonl"]);
-    // Part of a root that was read, or a root that is gone, has nothing that could be lost.
+    // A root read only in part, or one that is gone, has nothing that could be lost.
     fs::remove_dir_all(cli.folder().join("x")).unwrap();
     for source in ["y/notes", "y/notes/more.jsonl", "y/notes"] {
         let report = cli.json(&["index", source]);

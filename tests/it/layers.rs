@@ -1,4 +1,4 @@
-//! `layers` and `rank`: what the hierarchy and its names know of a question, and overviews.
+//! `layers` and `rank`: what the hierarchy and its names contribute to a question, and overviews.
 
 use std::fs;
 use std::sync::{Arc, Condvar, Mutex};
@@ -43,7 +43,7 @@ fn sentences(found: &LayersFound) -> Vec<&Citation> {
     entities.chain(communities).chain(found.relations.iter().filter_map(|it| it.sentence.as_ref())).collect()
 }
 
-/// Every sentence stands in the file that it is cited from.
+/// Every sentence occurs in the file that it is cited from.
 fn assert_word_for_word(cli: &Cli, sentences: &[&Citation]) {
     for sentence in sentences {
         let name = sentence.uri.rsplit('/').next().unwrap();
@@ -72,7 +72,7 @@ fn the_levels_are_entities_communities_and_paths_between_their_keys_each_with_it
     let said = sentences(&all);
     assert!(said.len() >= 3, "{all:#?}");
     assert_word_for_word(&cli, &said);
-    // None stands there twice.
+    // None occurs twice.
     let mut places: Vec<_> = said.iter().map(|it| (it.passage, it.span.start)).collect();
     places.sort_unstable();
     assert!(places.windows(2).all(|pair| pair[0] != pair[1]), "{all:#?}");
@@ -103,7 +103,7 @@ fn whole_rows_are_kept_as_there_is_room_and_what_is_cut_is_said() {
         let notes = result.ledger.notes.join("\n");
         let found = found(result);
         let taken: u32 = found.context.iter().map(|it| it.tokens).sum();
-        // One passage is shown, whatever room there is.
+        // At least one passage is shown, however little room there is.
         assert!(taken as usize <= tokens || passages_of(&found).rows == 1, "{found:#?}");
         let is_cut = found.context.iter().any(|it| it.cut > 0);
         assert_eq!(notes.contains("has no room for"), is_cut, "{notes}");
@@ -155,7 +155,7 @@ fn a_question_about_the_whole_is_answered_by_sentences_about_its_topics() {
     assert_eq!((about.kind, about.strategy.as_str()), (AnswerKind::Overview, "layers"));
     assert!(about.text.contains("Harl Mill"), "{}", about.text);
     assert_word_for_word(&cli, &about.citations.iter().collect::<Vec<_>>());
-    // What nothing has to do with is not told of, and a fact is answered as ever.
+    // A question that nothing relates to gets no overview, and a factual question is answered as usual.
     let nothing = block_on(engine.ask("How did quantum computing develop?", &AskOptions::default())).unwrap();
     assert_eq!(nothing.kind, AnswerKind::Nothing, "{nothing:#?}");
     let fact = block_on(engine.ask("Who built Harl Mill?", &AskOptions::default())).unwrap();
@@ -174,7 +174,7 @@ fn an_index_without_communities_answers_by_trail() {
     assert!(cli.run(["ask", COLLECTION, "--strategy", "layers"]).status == Some(0));
 }
 
-/// "HTU" is a name of the Harbor Trust Union, which no document but its own calls so.
+/// "HTU" is a name of the Harbor Trust Union; only its own document says so.
 fn merged_names() -> Cli {
     let cli = Cli::new();
     for (title, text) in [
@@ -207,7 +207,7 @@ fn two_names_of_an_entity_are_one_entity_on_every_level() {
         let names: Vec<&String> = names.filter(|name| is_union(name)).collect();
         assert!(!names.is_empty() && names.iter().all(|name| *name == "Harbor Trust Union"), "{found:#?}");
     }
-    // What its other name says is said of it.
+    // What is said under its other name is about the same entity.
     let local = LayersOptions { mode: LayersMode::Local, ..options };
     let found = found(searched(&engine, "Who asked for bread with the HTU?", local));
     let union = found.entities.iter().find(|it| it.name == "Harbor Trust Union").expect("it is named");
@@ -233,7 +233,7 @@ impl ChatModel for Counting {
     }
 }
 
-/// Passages that are nearly equal are shown once, so that others may be shown in their places.
+/// Near-duplicate passages are shown once, which makes room for others.
 #[test]
 fn what_is_said_of_passages_is_what_is_shown() {
     let cli = Cli::new();
@@ -309,8 +309,8 @@ fn a_model_writes_from_all_levels_and_what_it_cites_leads_to_passages() {
     assert!(answer.citations.iter().skip(1).any(|it| shown.iter().any(|row| row.span == it.span)), "{answer:#?}");
 }
 
-/// A model that notes the first row of each group, and answers with all that it is shown; it takes prompts of so many
-/// characters, and remembers how many rows it was shown for what, and the longest prompt.
+/// A model that notes the first row of each group, and answers with everything it is shown. It takes prompts of limited
+/// length, and records how many rows it was shown for which skill, and the longest prompt.
 struct Reader {
     characters_max: usize,
     asked: Mutex<Vec<(&'static str, usize)>>,
@@ -355,7 +355,7 @@ impl ChatModel for Reader {
     }
 }
 
-/// Returns the answer of a model to a question about all that there is, and what it was asked.
+/// Returns a model's answer to a question about the whole, and the requests that it got.
 fn read_in_groups(cli: &Cli, model: &Arc<Reader>, calls_max: Option<u32>, room: Option<usize>) -> Answer {
     let engine = opened(cli).with_model(Arc::clone(model) as Arc<dyn ChatModel>);
     let search = SearchOptions { strategy: StrategyKind::Layers, calls_max, ..SearchOptions::default() };
@@ -379,7 +379,7 @@ fn what_is_more_than_a_model_reads_is_read_in_groups_and_cited_down_to_passages(
     assert!(writing.sentences.iter().all(|it| !it.citations.is_empty()), "{writing:?}");
     assert_eq!(writing.spent.calls as usize, asked.len());
 
-    // Within three calls, two groups are read, and the ledger says that this is not all.
+    // With three calls, two groups are read, and the ledger says that this is not everything.
     let model = Reader::of(usize::MAX);
     let answer = read_in_groups(&cli, &model, Some(3), Some(100));
     let asked: Vec<&str> = model.asked.lock().unwrap().iter().map(|it| it.0).collect();
@@ -398,13 +398,13 @@ fn a_context_that_the_server_refuses_as_too_long_is_read_in_groups() {
     let answer = read_in_groups(&cli, &model, None, None);
     let asked: Vec<&str> = model.asked.lock().unwrap().iter().map(|it| it.0).collect();
     assert!(answer.kind == AnswerKind::Written && asked.first() == Some(&"digest"), "{asked:?} {answer:#?}");
-    // One that takes nothing ends soon, and what is quoted stands with the reason.
+    // If the model accepts no prompt, it is soon given up, and quotations are returned with the reason.
     let answer = read_in_groups(&cli, &Reader::of(10), None, None);
     let degraded = answer.writing.and_then(|it| it.degraded);
     assert!(answer.kind == AnswerKind::Overview && degraded.is_some(), "{degraded:?}");
 }
 
-/// An index whose networks are there only once somebody opens the gate.
+/// An index whose networks are not available until the gate is opened.
 struct Gated {
     inner: Snapshot,
     gate: (Mutex<bool>, Condvar),
@@ -490,7 +490,7 @@ fn a_question_that_does_not_end_in_time_says_at_what() {
         let options = SearchOptions { strategy, deadline, ..SearchOptions::default() };
         let found = block_on(async {
             let found = engine.search(RELATE, &options).await;
-            // What computes still waits, and the runtime for it.
+            // The computation still waits, and the runtime waits for it.
             gated.open();
             found
         });
@@ -513,7 +513,7 @@ fn rank_finds_what_shares_a_name_with_what_the_question_names() {
     assert!(result.ledger.notes.iter().any(|note| note.contains("Port Vane")), "{:?}", result.ledger.notes);
 }
 
-/// The rule was made on every other question of each list; it is measured on the rest.
+/// The rule was made on every second question of each list; it is measured on the others.
 #[test]
 fn questions_about_the_whole_are_told_from_questions_about_facts() {
     let cli = two_worlds();

@@ -1,4 +1,4 @@
-//! Tests from outside: of the program, of the library as its users hold it, and of the tree. One binary, so that it
+//! Tests from outside: of the program, of the library as its users see it, and of the tree. One binary, so that it
 //! links once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Matching on real text: its bounds cost next to no edge.
+//! Matching on real text: its bounds cost almost no edges.
 
 use cairn::graph::matching::{EdgeQuota, MatchOptions, Matched, Questions, match_questions};
 use cairn::graph::ordinal::{
@@ -9,14 +9,14 @@ use cairn::graph::vectors::QuantizedVectors;
 use crate::support::corpus::{Asked, bundles, demo};
 use crate::support::shared_data;
 
-/// Out-coming questions that there are.
+/// The number of out-coming questions.
 const QUESTIONS: usize = 10_000;
-/// Of so many one is compared with every in-coming question.
+/// Every how many questions one is compared with all in-coming questions.
 const NTH: usize = 4;
-/// Copies of the demo collection that raise so many questions.
+/// Copies of the demo collection that raise that many questions.
 const COPIES: usize = 48;
 
-/// Bounds that bound nothing: every pair is compared.
+/// Bounds without effect: every pair is compared.
 const EVERY_PAIR: MatchOptions = MatchOptions {
     keyword_frequency_max: usize::MAX,
     neighbors: usize::MAX,
@@ -24,8 +24,8 @@ const EVERY_PAIR: MatchOptions = MatchOptions {
     quota: EdgeQuota::Best,
 };
 
-/// The bounds on candidates are there so that matching does not compare every pair. They must not cost edges: of the
-/// out-coming questions of ten thousand, at least 99 in 100 lead to the same passage with the same SIM.
+/// Candidates are bounded so that matching need not compare every pair. This must not cost edges: of ten thousand
+/// out-coming questions, at least 99 in 100 lead to the same passage with the same SIM.
 #[test]
 fn the_bounds_of_matching_cost_at_most_one_edge_in_a_hundred() {
     let real = shared_data("musique-dev").and_then(|_| bundles(&["musique-dev"]));

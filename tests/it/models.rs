@@ -1,5 +1,5 @@
 //! Language models: every fault of a server has its type, ends in time and is not paid for twice; and what the program
-//! makes of what a model says.
+//! does with a model's replies.
 
 mod asking;
 mod bounds;
@@ -47,17 +47,17 @@ use cairn::llm::{ChatModel, CircuitBreakerOptions, Endpoint, Layers, OpenAiModel
 
 use crate::support::chat::{ChatServer, Play, said};
 
-/// Time for a call: no fault takes longer but for trying again.
+/// Time for a call: every fault ends within it, except for retries.
 const TIMEOUT: Duration = Duration::from_millis(1_500);
 const ATTEMPTS: u32 = 3;
 
-/// Returns the model called `played` of a server, and how often it is asked.
+/// Returns the model `played` of a server, and how often it is retried.
 fn played(url: &str) -> (Endpoint, Retries) {
     let retries = Retries { attempts_max: ATTEMPTS, wait_first: Duration::from_millis(1), ..Retries::default() };
     (Endpoint { timeout: TIMEOUT, ..Endpoint::at(url, "played") }, retries)
 }
 
-/// What a server can do wrong, whatever a skill asks of it.
+/// What a server can do wrong, whatever the skill.
 fn faults() -> Vec<Play> {
     let responds = |status, headers, body: &str| Play::Responds(status, headers, body.to_owned());
     let whole = said("{\"necessary\": [");
@@ -83,16 +83,17 @@ fn faults() -> Vec<Play> {
     ]
 }
 
-/// Returns an engine with the model of a server, which is given little time.
+/// Returns an engine with the model of a server and little time.
 fn served(engine: &QueryEngine, server: &ChatServer) -> QueryEngine {
     let (endpoint, retries) = played(&server.url);
     let model: Arc<dyn ChatModel> = Arc::new(OpenAiModel::new(endpoint).unwrap());
-    // What is of no use is asked for again and again here.
+    // Here, unusable replies must not stop further requests.
     let circuit = CircuitBreakerOptions { useless_max: u32::MAX, ..CircuitBreakerOptions::default() };
     engine.with_model(layered(model, Layers { retries, circuit, ..Layers::default() }))
 }
 
-/// Plays each fault to `ask`, which returns the error that it meets: of the kind that is expected, after as many calls.
+/// Plays each fault to `ask`, which returns the resulting error: it must be of the expected kind, after the expected
+/// number of calls.
 #[track_caller]
 fn check_faults<const N: usize>(cases: [(Play, &str, u32); N], ask: impl Fn(&str) -> ChatError) {
     for (play, kind, attempts) in cases {
@@ -102,7 +103,7 @@ fn check_faults<const N: usize>(cases: [(Play, &str, u32); N], ask: impl Fn(&str
         let fault = ask(&server.url);
         assert_eq!(fault.kind_name(), kind, "{shown}: {fault}");
         assert_eq!(server.asked().len(), attempts as usize, "{shown}: {fault}");
-        // Far beyond the time for a call, since other tests run beside this one.
+        // Far more than the time for a call, since other tests run concurrently.
         assert!(began.elapsed() < TIMEOUT * 10, "{shown}: {:?}", began.elapsed());
         assert!(!fault.to_string().contains("127.0.0.1"), "{fault}");
     }

@@ -1,4 +1,5 @@
-//! A real Neo4j: what publishing leaves there, what it refuses, what no interruption can spoil, and answers from it.
+//! A real Neo4j: what publishing writes and refuses, interruptions, which must not damage anything, and answers from
+//! the database.
 
 mod again;
 mod answering;
@@ -47,20 +48,20 @@ pub(super) fn indexed_mill() -> Cli {
     cli
 }
 
-/// Publishes the index of `cli` by the library.
+/// Publishes the index of `cli` through the library.
 #[track_caller]
 pub(super) fn published(cli: &Cli, database: &Database) -> PublishReport {
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     block_on(publish(&workspace, &database.target(), &PublishOptions::default())).unwrap()
 }
 
-/// Returns the canonical form of what a database holds.
+/// Returns the canonical form of the contents of a database.
 #[track_caller]
 pub(super) fn held(database: &Database) -> Vec<String> {
     block_on(async { canonical_lines(&Session::connect(&database.target()).await?).await }).unwrap()
 }
 
-/// Checks that any tool sees what the index of `cli` holds, and nothing else.
+/// Checks that any tool sees the contents of the index of `cli`, and nothing else.
 #[track_caller]
 pub(super) fn assert_whole(cli: &Cli, database: &Database) {
     assert!(held(database) == canonical(&cli.folder().join(".cairn")), "the graph is not that of the index");
@@ -93,7 +94,7 @@ fn what_is_published_is_what_the_index_holds_and_each_version_replaces_the_last(
     let again = cli.json(&["publish", "--neo4j", &database.uri]);
     assert_eq!((again["written"].as_u64(), again["version"].as_u64()), (Some(0), Some(1)), "{again}");
 
-    // A document changes, one comes, one goes.
+    // One document changes, one is added, one is removed.
     let (name, text) = harbor_files().remove(1);
     cli.write(&format!("harbor/{name}"), format!("An earlier line about Heron Bridge.\n\n{text}"));
     cli.write("harbor/new.txt", "Toll Tower\n\nToll Tower was built by Ada Lorne in 1911.");
@@ -122,7 +123,8 @@ fn every_node_has_a_name_and_vectors_and_texts_are_found() {
     assert!(database.count(edges) > 0);
 }
 
-/// More changes than fit into the transaction that switches: elements are replaced, with all that hangs on them.
+/// More changes than fit into the transaction that switches versions: elements are replaced with everything attached to
+/// them.
 #[test]
 fn many_changes_at_once_replace_what_was_there() {
     let Some(database) = database() else { return };

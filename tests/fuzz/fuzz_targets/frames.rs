@@ -1,4 +1,4 @@
-//! Fuzz target: what a worker says.
+//! Fuzz target: the output of a worker.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

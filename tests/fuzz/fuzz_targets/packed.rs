@@ -1,4 +1,4 @@
-//! Fuzz target: documents and archives that lie packed.
+//! Fuzz target: documents and archives in packed formats.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

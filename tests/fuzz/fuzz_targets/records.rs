@@ -1,4 +1,4 @@
-//! Fuzz target: the records of an index: a whole database.
+//! Fuzz target: the records of an index, as a whole database.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Parts of an index cut, lost or changed: searching says that it is damaged, indexing again makes anew what the
-//! records hold.
+//! Parts of an index cut, lost or changed: searching reports the damage, and indexing again rebuilds everything from
+//! the records.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn damage(path: &Path, how: usize) {
     }
 }
 
-/// Every part is damaged in one of the ways; that each is told in every way is tested where the parts are made.
+/// Each part is damaged in one of several ways; the tests of each part check that it detects all of them.
 #[test]
 fn every_derived_part_is_made_again_from_the_records() {
     let cli = indexed();
@@ -35,13 +35,13 @@ fn every_derived_part_is_made_again_from_the_records() {
     assert!(count > 10, "{count} parts");
     for number in 0..count {
         let version = number as u64 + 1;
-        // Names of parts differ from version to version; places among them do not.
+        // Names of parts differ between versions; their order does not.
         let part = parts(&cli, version).swap_remove(number);
         damage(&cli.folder().join(".cairn/versions").join(version.to_string()).join(&part), number);
         let name = part.file_name().unwrap().to_str().unwrap();
         let said = cli.run(["search", "mill"]);
         if ["matches.bin", "names.bin"].contains(&name) {
-            // Of use to the next version alone.
+            // This part is only used by the next version.
             assert_eq!(said.status, Some(0), "{said:#?}");
             let said = cli.run(["check"]);
             assert!(said.status == Some(7) && format!("{said:?}").contains(name), "{said:#?}");
@@ -85,13 +85,13 @@ fn records_that_are_lost_or_damaged_are_named_and_can_be_made_anew_elsewhere() {
     fs::remove_file(&path).unwrap();
     cli.refuses(&["search", "mill"], "corrupt", &["cairn.db`: it is not there", "index the documents again"]);
     cli.refuses(&["status"], "corrupt", &["cairn.db`: it is not there"]);
-    // What is left of an index is in nobody's way.
+    // What is left of an index does not prevent a new one.
     let report = cli.json(&["index", "notes"]);
     assert_eq!((&report["documents"]["added"], &report["version"]), (&2.into(), &1.into()));
     assert_eq!(cli.json(&["search", "mill"])["hits"][0]["source_id"], "notes/mill.md");
 }
 
-/// Damage that the database cannot tell reads as text; everything else is an error. Nothing panics.
+/// Damage that the database does not detect is read as text; any other is an error. Nothing panics.
 #[test]
 fn records_changed_anywhere_never_make_the_program_panic() {
     let cli = indexed();

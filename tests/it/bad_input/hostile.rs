@@ -1,5 +1,5 @@
-//! Documents of hostile shapes: each is indexed or left out with a reason, nothing of its text is lost, and no step
-//! takes longer than the document is.
+//! Documents of hostile shapes: each is indexed or left out with a reason, none of its text is lost, and every step
+//! takes time linear in its size.
 
 use std::fs;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use super::skips;
 use crate::support::hostile::{SHAPES, Shape};
 use crate::support::{Cli, index_with, workspace};
 
-/// Bytes of a shape here; the torture test takes more.
+/// Bytes of a shape here; the torture test uses more.
 const BYTES: usize = 100 << 10;
-/// What would take minutes where a step takes the square of a document, and takes a second as it is.
+/// A step that takes quadratic time would take minutes; a linear one takes a second.
 const FAR_TOO_LONG: Duration = Duration::from_mins(1);
 
 fn indexed(shape: &Shape, bytes: usize) -> (tempfile::TempDir, cairn::Result<cairn::IndexReport>) {
@@ -71,7 +71,7 @@ fn a_run_is_stopped_inside_a_document_at_every_stage() {
         assert!(matches!(stopped, Err(Error::Cancelled)), "{stage}: {stopped:?}");
         let status = workspace(&path).status().unwrap();
         assert_eq!((status.version, status.counts.passages), (None, 0), "{stage}");
-        // Nothing of a document that was not finished, all of one that was.
+        // An unfinished document leaves nothing behind, a finished one everything.
         assert_eq!(status.units_pending, u64::from(*stage != "reading"), "{stage}");
     }
 }
@@ -96,7 +96,7 @@ fn what_a_limit_leaves_out_of_a_document_is_told_and_its_text_is_whole() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // What is as it was is worked on no more.
+    // Unchanged documents are not indexed again.
     assert_eq!(cli.json(&["index", "notes"])["documents"]["unchanged"], 2);
 }
 

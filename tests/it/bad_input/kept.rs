@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::Cli;
 
-/// A program in a folder with an index of a file of text and three records.
+/// A program in a folder with an index of a text file and three records.
 fn indexed() -> Cli {
     let cli = Cli::new();
     cli.write("notes/mill.md", "# Mill\n\nThe mill stands by the river.");
@@ -20,7 +20,7 @@ fn record(id: &str) -> String {
     format!(r#"{{"id": "{id}", "text": "Record {id} tells of the river."}}"#)
 }
 
-/// Checks that a run keeps `kept` documents for what is named `source`, and all five are found.
+/// Checks that a run keeps `kept` documents of `source`, and that all five are still found.
 #[track_caller]
 fn check_keeps(cli: &Cli, kept: u64, source: &str) {
     let report = cli.json(&["index", "notes"]);
@@ -60,7 +60,7 @@ fn a_document_that_became_unreadable_is_kept_until_it_is_removed() {
     assert!(said.stderr.contains("warning: 1 document is kept"), "{said:#?}");
     assert_eq!(cli.canonical(".cairn"), before);
 
-    // A file that was read whole says what is gone.
+    // A file that could be read whole shows which of its records are gone.
     cli.write("notes/records.jsonl", [record("x"), record("z")].join("\n"));
     fs::remove_file(cli.folder().join("notes/mill.md")).unwrap();
     let report = cli.json(&["index", "notes"]);

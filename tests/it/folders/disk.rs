@@ -1,4 +1,4 @@
-//! What is on the disk when, and what happens when the disk says that it is not: a program under `strace`, which shows
+//! When data reaches the disk, and what happens when the disk fails: the program runs under `strace`, which shows
 //! system calls and makes chosen ones fail.
 
 use std::fs;
@@ -7,8 +7,8 @@ use std::process::Command;
 use super::indexed;
 use crate::support::{Cli, CommandOutput, left_out};
 
-/// Runs the program under `strace` with these options of that; returns what both said, or nothing where there is no
-/// `strace` that may trace here.
+/// Runs the program under `strace` with these options; returns the output of both, or none if `strace` is missing or
+/// may not trace.
 fn traced(cli: &Cli, options: &[&str], args: &[&str]) -> Option<(CommandOutput, String)> {
     let trace = cli.folder().join("trace");
     let works = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
@@ -31,7 +31,7 @@ fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
         cli.write(&format!("notes/{number}.md"), format!("Note {number}."));
     }
     cli.run(["index", "notes"]).succeeded();
-    // So few that the terms of all others are kept.
+    // So few that the terms of all others are taken over.
     cli.write("notes/more.md", "More.");
     let options = ["-e", "trace=fsync,fdatasync,rename,renameat,renameat2"];
     let Some((said, trace)) = traced(&cli, &options, &["index", "notes"]) else { return };
@@ -49,14 +49,14 @@ fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
     let files = super::listed(&cli.folder().join(".cairn/versions/3"));
     for (path, _) in files.iter().filter(|it| it.1.is_some()) {
         let name = path.strip_prefix(cli.folder().join(".cairn/versions/3")).unwrap().to_str().unwrap();
-        // Written under another name, which the trace shows.
+        // It is written under another name, which the trace shows.
         let name = name.strip_suffix(".bin").map_or_else(|| name.to_owned(), |stem| format!("{stem}.tmp"));
         assert!(is_synced(&format!("versions/.tmp-3/{name}"), &lines[..named]), "{name}: {trace}");
     }
     assert!(is_synced(".cairn/versions", &lines[named..]), "{trace}");
 }
 
-/// Each of the calls in turn fails with what a dying disk says.
+/// Each call in turn fails with an error of a failing disk.
 #[test]
 fn a_disk_that_fails_is_said_and_the_current_version_stays() {
     let cli = indexed();
@@ -94,14 +94,14 @@ fn a_disk_that_fails_is_said_and_the_current_version_stays() {
     assert!(failed_count > 10 && last > 10, "{failed_count} calls failed, {last} were made");
 }
 
-/// Whoever asks for files to be read must not be ended by somebody who cuts one.
+/// Whoever wants files to be read, not mapped, must not be killed when somebody truncates one.
 #[test]
 fn no_file_of_a_version_is_mapped_where_that_is_refused() {
     let cli = indexed();
     let maps = |args: &[&str]| {
         let (said, trace) = traced(&cli, &["-e", "trace=mmap"], args)?;
         said.succeeded();
-        // A version that is being written is no one's yet: the text index maps what it has written of it.
+        // Nobody else uses an unfinished version: the text index maps what it has written of it.
         let is_finished = |line: &str| line.contains(".cairn/versions/") && !line.contains(".cairn/versions/.tmp-");
         Some(trace.lines().any(is_finished))
     };

@@ -1,4 +1,4 @@
-//! `cairn add`: texts that somebody hands over, and that no run over a folder undoes.
+//! `cairn add`: texts that users hand over, which no run over a folder undoes.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn a_text_that_was_added_stays_whatever_is_in_a_folder() {
     let said = add(&cli, &["--title", "Wren Quay"], "Wren Quay is the old quay of Port Halven.").succeeded();
     assert_eq!(said.stdout, "Wren Quay\n");
     assert!(said.stderr.contains("added; version 2 has 3 documents"), "{said:#?}");
-    // The address of a file: it is replaced, and the file is left out from then on.
+    // At the address of a file, it replaces the document of that file, which is not read from then on.
     let page = "<!DOCTYPE html><title>Mills</title><p>Harl Mill was sold to Ida Storm.</p>";
     let said = add(&cli, &["--address", "notes/a.md", "--json"], page).succeeded();
     let report = serde_json::from_str(&said.stdout).unwrap();
@@ -40,7 +40,7 @@ fn a_text_that_was_added_stays_whatever_is_in_a_folder() {
     assert!(reason.contains("added by hand") && reason.contains("cairn remove"), "{reason}");
     let found = cli.json(&["search", "Ida Storm"]);
     assert_eq!(found["hits"][0]["source_id"], "notes/a.md");
-    // The options of the index stay.
+    // The options of the index are kept.
     let before = cli.json(&["status"])["version"].clone();
     assert_eq!(cli.json(&["index", "notes", "--passage-tokens", "100"])["version"], before);
 }
@@ -71,12 +71,12 @@ fn what_was_added_is_removed_and_added_again() {
     assert!(said.stderr.contains("`cairn add`"), "{said:#?}");
     add(&cli, &["--title", "Wren Quay", "--address", "quays/wren"], text).succeeded();
     assert_eq!(cli.canonical(".cairn"), whole);
-    // Adding takes back too.
+    // Adding also undoes a removal.
     cli.run(["remove", "Tern Quay"]).succeeded();
     add(&cli, &["--title", "Tern Quay"], "Tern Quay is new.").succeeded();
     assert_eq!(cli.canonical(".cairn"), whole);
     assert_eq!(cli.json(&["remove", "--list"])["documents"], json!([]));
-    // Removed, a file of its id can take its place, once that is taken back.
+    // Once it is removed, a file with its id can take its place after the removal is undone.
     cli.write("quays/wren", "Wren Quay was closed.");
     cli.run(["remove", "quays/wren"]).succeeded();
     cli.run(["remove", "--undo", "quays/wren"]).succeeded();
@@ -101,7 +101,7 @@ fn what_is_no_text_is_refused_and_changes_nothing() {
     cli.refuses(&["add", "notes.md", "--title", "Mill"], "input", &["`-`", "cairn index PATH"]);
     assert_eq!(cli.run(["add", "-"]).status, Some(2));
     assert!(!cli.folder().join(".cairn").exists());
-    // A name with odd characters is kept as it is and shown so that it does no harm.
+    // A name with odd characters is kept unchanged and escaped when shown.
     let odd = "notes/\u{1b}[31m\u{202e}x\ny.md";
     let said = add(&cli, &["--address", odd], "It stands.").succeeded();
     assert!(!said.stdout.contains('\u{1b}') && said.stdout.lines().count() == 1, "{said:#?}");

@@ -1,4 +1,5 @@
-//! Versions on the way of a first run: what is there can be searched, and the run ends as one that made none.
+//! Versions made before a first run ends: finished documents can be searched, and the result is that of a run without
+//! them.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -13,12 +14,12 @@ use serde_json::{Value, json};
 use super::documents;
 use crate::support::{Cli, assert_valid, block_on, engine, index, index_with};
 
-/// Documents: a batch, after which a version is made, and a few.
+/// Documents: a batch, after which a version is made, and a few more.
 const DOCUMENTS: usize = 266;
 const BATCH: usize = 256;
 
-/// Returns the documents: each names quays that the next names too. They are so many that topics are kept while little
-/// changes.
+/// Returns the documents: each names quays that the next one names, too. There are so many that topics are kept while
+/// little changes.
 fn quays() -> Vec<Document> {
     let name = |number: usize| {
         let letter = |at: u32| char::from(b'a' + (number / 26_usize.pow(at) % 26) as u8);
@@ -31,13 +32,13 @@ fn quays() -> Vec<Document> {
     (0..DOCUMENTS).map(document).collect()
 }
 
-/// Writes so many of the documents as records.
+/// Writes this many of the documents as records.
 fn write(cli: &Cli, count: usize) {
     let record = |it: &Document| format!("{}\n", json!({ "id": it.source_id, "title": it.title, "text": it.text }));
     cli.write("notes/quays.jsonl", quays().iter().take(count).map(record).collect::<String>());
 }
 
-/// Returns what is found for a few questions by every usual strategy, without what tells versions apart.
+/// Returns the results of every usual strategy for a few questions, without what distinguishes versions.
 fn found(cli: &Cli, index: &str) -> Vec<Value> {
     let search = |(question, strategy): (&str, &str)| {
         let mut said = cli.json(&["search", question, "--index", index, "--strategy", strategy]);
@@ -63,7 +64,7 @@ fn a_run_with_versions_on_the_way_ends_as_one_without() {
     assert_eq!(found(&cli, "often"), found(&cli, "never"));
     let status = cli.json(&["status", "--index", "often"]);
     assert_eq!((&status["is_partial"], &status["units"]["pending"]), (&json!(false), &json!(0)));
-    // What has a version is a first run no more: its topics are kept.
+    // An index with a version is not in its first run any more: its topics are kept.
     write(&cli, BATCH);
     cli.json(&["index", "notes", "--index", "twice"]);
     write(&cli, DOCUMENTS);
@@ -122,7 +123,7 @@ fn what_was_not_read_yet_is_not_gone_and_can_come_when_nothing_else_does() {
     let held = engine(&path).counts().documents;
     assert_eq!(held, BATCH as u64);
     assert!(Workspace::open(&path).unwrap().status().unwrap().is_partial);
-    // What reads none of its sources leaves it at that.
+    // A run that reads none of the sources does not finish the first run.
     let performers = Performers::built_in();
     let mut workspace = Workspace::open(&path).unwrap();
     let added = Document::new("by hand", None, "Wren Quay is old.");
@@ -131,7 +132,7 @@ fn what_was_not_read_yet_is_not_gone_and_can_come_when_nothing_else_does() {
     assert!(is_partial());
     block_on(cairn::remove(&mut workspace, &["by hand"], &performers, &IndexOptions::default())).unwrap();
     assert!(is_partial());
-    // A run that brings nothing new makes the version whole.
+    // A run without anything new completes the version.
     let first = index(&path, &Sources::documents(all[..1].to_vec()));
     assert!(first.is_new_version && first.documents.unchanged == 1, "{first:?}");
     assert!(!Workspace::open(&path).unwrap().status().unwrap().is_partial);

@@ -18,7 +18,7 @@ const RECORDS: &str = "records.jsonl";
 struct Collection {
     files: BTreeMap<String, String>,
     records: Vec<(String, String)>,
-    /// What may still be added.
+    /// Documents that may still be added.
     spare: Vec<(String, String)>,
 }
 
@@ -134,17 +134,17 @@ fn records_without_ids_are_told_by_their_lines() {
     let bridge = r#"{"text": "The bridge holds."}"#;
     write(&[mill, river, bridge]);
     assert_eq!(documents(&cli.json(&["index", "notes"])), [1, 0, 3, 0]);
-    // One more above them: those without ids are others, and the last of their lines is gone.
+    // One more line above them: records without ids become others, and the last line is gone.
     write(&[r#"{"text": "The ferry sails."}"#, mill, river, bridge]);
     assert_eq!(documents(&cli.json(&["index", "notes"])), [2, 1, 2, 1]);
-    // What cannot be read any more is kept.
+    // Records that can no longer be read are kept.
     write(&["no record"]);
     assert_eq!(documents(&cli.json(&["index", "notes"])), [0, 0, 5, 0]);
     let found = cli.json(&["search", "mill"]);
     assert_eq!(found["hits"][0]["source_id"], "notes/a.jsonl:2", "{found:#}");
 }
 
-/// Nothing else that a version is made of changes with a name.
+/// A name changes nothing else that a version is made of.
 #[test]
 fn a_file_with_another_name_leaves_for_the_next_version_what_a_clean_build_does() {
     let cli = Cli::new();

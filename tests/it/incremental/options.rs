@@ -1,4 +1,4 @@
-//! What an index may be told, and that it does it.
+//! Options of an index, and their effects.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `cairn remove`: documents that go, stay away, and come back when they are asked for.
+//! `cairn remove`: documents that go, stay away, and come back on request.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn what_is_removed_stays_away_until_it_is_taken_back() {
     assert!(said.stderr.contains("removed 2 documents; version 2 has 2 documents"), "{said:#?}");
     assert_eq!(documents(&cli).len(), 2);
 
-    // Whatever becomes of the files: the reason is said, and nothing is made anew for it.
+    // Whatever becomes of the files: the reason is reported, and nothing is rebuilt.
     cli.write("notes/Pale Mill.md", "# Pale Mill\n\nPale Mill burned down.");
     let report = cli.json(&["index", "notes", "--passage-tokens", "100"]);
     assert_eq!((&report["version"], &report["documents"]["skipped"]), (&2.into(), &2.into()), "{report:#}");
@@ -85,7 +85,7 @@ fn a_record_that_is_known_by_its_line_is_not_removed_since_another_may_stand_the
         assert!(refused.status == Some(3) && refused.stderr.contains("a record without an id"), "{refused:#?}");
     }
     assert_eq!(documents(&cli), before);
-    // A text of that name that somebody handed over keeps its id.
+    // A text with that name that a user handed over keeps its id.
     cli.run_with_input(&["add", "-", "--address", "notes/c.json:7"], "Tern Quay is new.").succeeded();
     cli.run(["remove", "notes/c.json:7", "notes/b.md"]).succeeded();
     assert_eq!(documents(&cli), ["notes/a.jsonl:1", "notes/a.jsonl:2"]);

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::support::{Cli, harbor_notes};
 
-/// How long a line is waited for on a busy machine.
+/// How long to wait for a line on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// A run that watches.
+/// A run with `--watch`.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -29,7 +29,7 @@ impl Watching {
         watching
     }
 
-    /// Returns the next line that has `part`.
+    /// Returns the next line that contains `part`.
     fn line_with(&self, part: &str) -> String {
         let mut before = Vec::new();
         loop {
@@ -41,7 +41,7 @@ impl Watching {
         }
     }
 
-    /// Asks it to end, and returns its status and what it said meanwhile.
+    /// Interrupts it, and returns its status and what it printed in the meantime.
     fn interrupt(mut self) -> (Option<i32>, Vec<String>) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -69,18 +69,18 @@ fn notes() -> Cli {
 fn files_that_change_come_or_go_are_indexed_and_others_are_not() {
     let cli = notes();
     cli.write("notes/.gitignore", "build/\n");
-    // The index lies below what is watched.
+    // The index is inside the watched folder.
     let watching = Watching::begin(&cli, &["notes", "--index", "notes/kept.cairn"]);
     cli.write("notes/build/a.md", "# Left out\n\nNobody reads this.");
     cli.write("notes/.hidden/a.md", "# Hidden\n\nNobody reads this.");
-    // As editors write: another file, renamed.
+    // As editors save: a new file, renamed.
     cli.write("notes/new.md~", "# Wren Quay\n\nWren Quay is the quay of Port Halven.");
     fs::rename(cli.folder().join("notes/new.md~"), cli.folder().join("notes/new.md")).unwrap();
     let said = watching.line_with(" added, ");
     assert!(said.contains("(1 added, 0 changed, 0 removed)") && said.contains("version 2"), "{said}");
     fs::remove_file(cli.folder().join("notes/new.md")).unwrap();
     watching.line_with("(0 added, 0 changed, 1 removed)");
-    // Many at once are one version, or few.
+    // Many changes at once give one version, or few.
     for number in 0..200 {
         cli.write(&format!("notes/many/{number}.md"), format!("# Berth {number}\n\nBerth {number} is at the quay."));
     }

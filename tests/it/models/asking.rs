@@ -1,4 +1,4 @@
-//! `cairn ask --model`: answers that a model writes, and what becomes of those it does not.
+//! `cairn ask --model`: answers that a model writes, and what happens if it writes none that can be used.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::{Cli, CommandOutput, assert_valid};
 
 pub(super) const QUESTION: &str = "Who built Harl Mill?";
 
-/// A model that says who built the mill, as it should.
+/// A model that gives the right answer to who built the mill.
 pub(super) fn good() -> Play {
     let sentences = json!([{ "text": "Ada Lorne built Harl Mill.", "passages": [1] }]);
     Play::Says(json!({ "can_answer": true, "sentences": sentences }).to_string())
@@ -62,7 +62,7 @@ fn nothing_is_paid_for_twice() {
     assert_eq!(second.stdout, first.stdout);
     assert!(second.stderr.contains("0 calls, 1 from kept replies"), "{second:#?}");
     assert_eq!(server.asked().len(), 1);
-    // A second version of the index leaves what was kept.
+    // Kept replies survive a second version of the index.
     cli.write("notes/far.txt", "Pale Hill\n\nPale Hill is far away.");
     cli.run(["index", "notes"]).succeeded();
     ask(&cli, &server, &["--top-k", "1"]).succeeded();
@@ -109,7 +109,7 @@ fn a_reply_that_cannot_be_used_is_repaired_once() {
         let repair = &server.asked()[1].body["messages"][1]["content"];
         assert!(repair.as_str().unwrap().contains(problem), "{repair}");
     }
-    // Prose around it is no fault.
+    // Prose around the reply is accepted.
     let (cli, server) = (indexed(), ChatServer::start([Play::Says(format!("Here it is:\n{good}\nDone."))]));
     assert_eq!(json_of(&cli, &server, &[])["kind"], "written");
     assert_eq!(server.asked().len(), 1);

@@ -1,4 +1,4 @@
-//! Budgets are hard: a text of any kind, and whatever a server says that it counted.
+//! Budgets are hard limits, for any text and whatever counts a server reports.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn no_budget_of_tokens_is_exceeded_by_texts_that_take_a_token_a_byte() {
     let texts: [&dyn Fn(usize) -> String; 2] = [&digits, &amharic];
     for text in texts {
         let cli = notes(text);
-        // As many tokens as a model with a small vocabulary takes, which is one a byte.
+        // A model with a small vocabulary may need one token per byte.
         let server = ChatServer::start([Play::Thinks(Thought::new(|body| {
             let said = body["messages"].as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap().len());
             Reply { text: written(&name_of(body)), tokens: (said.sum(), 300) }
@@ -54,7 +54,7 @@ fn counts_that_cannot_be_true_neither_lift_a_limit_nor_lose_a_reply() {
         let report: Value = serde_json::from_str(&said.stdout).unwrap();
         let written = report["model"]["written"].as_u64().unwrap();
         assert_eq!(report["model"]["failed"], json!([]), "{shown}");
-        // What can be true is believed.
+        // Plausible counts are believed.
         let due = if shown == "400.0" { 16..17 } else { 3..16 };
         assert!(due.contains(&written), "{shown}: {report}");
         assert_eq!(server.asked().len() as u64, written, "{shown}");
@@ -73,7 +73,7 @@ fn letters_that_no_language_has_do_not_exceed_a_budget_though_prose_was_counted_
         cli.write(&format!("notes/{number:02}.txt"), format!("Note {number}\n\n{number} {text}"));
     }
     cli.configure("[model]\nconcurrency = 8");
-    // A word is a token, but one without vowels is one for two bytes.
+    // A word counts as one token, but without vowels as one for every two bytes.
     let count = |text: &str| {
         let tokens = |word: &str| if word.contains(['a', 'e', 'i', 'o', 'u']) { 1 } else { word.len().div_ceil(2) };
         text.split_whitespace().map(tokens).sum::<usize>()

@@ -1,4 +1,4 @@
-//! What vectors of a server come to: said beforehand, held to the budget that a language model has too, and counted.
+//! The cost of vectors from a server: estimated, limited by the same budget as a language model, and counted.
 
 use serde_json::{Value, json};
 
@@ -6,16 +6,16 @@ use super::generating::{name_of, written};
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 use crate::support::{Cli, CommandOutput, assert_valid};
 
-/// Values of a vector.
+/// Length of a vector.
 const DIMENSION: usize = 32;
 
-/// A server that writes questions and makes vectors, for as many tokens as a text has words.
+/// A server that writes questions and makes vectors, and counts a token for each word.
 fn server() -> ChatServer {
     let thought = Thought::new(|body| Reply { text: written(&name_of(body)), tokens: (500, 100) });
     ChatServer::start([Play::Serves(thought, DIMENSION, |text| text.split_whitespace().count())])
 }
 
-/// A folder with some documents, and prices of both models of `server`.
+/// A folder with some documents, and prices for both models of `server`.
 fn notes(server: &ChatServer) -> Cli {
     let cli = Cli::new();
     for number in 0..40 {
@@ -51,7 +51,7 @@ fn estimate(cli: &Cli, args: &[&str]) -> Value {
     estimate
 }
 
-/// Returns how many calls a server had, and the texts that it was sent to make vectors of.
+/// Returns the number of calls to a server, and the texts that it was sent for vectors.
 fn calls_and_texts(server: &ChatServer) -> (u64, Vec<String>) {
     let asked = server.asked();
     let texts = asked.iter().filter_map(|it| it.body["input"].as_array()).flatten();
@@ -78,9 +78,9 @@ fn calls_for_vectors_are_said_beforehand_and_nothing_is_asked() {
     let (read, cost) = (&stage["usage"]["input_tokens"], stage["cost"]["amount"].as_f64().unwrap());
     assert!((cost - read.as_f64().unwrap() * 0.5e-6).abs() < 1e-12, "{stage}");
 
-    // The index knows the rest: nothing is left to do, and one file is what it comes to.
+    // The index knows the rest: nothing is left to do, and the estimate for one file is exact.
     assert_eq!(estimate(&cli, &["index", "notes"])["stages"][0]["calls"], 0);
-    // Who names the embedder has it asked how long its vectors are.
+    // If the embedder is named, it is asked for the length of its vectors.
     assert_eq!(estimate(&cli, WITH_VECTORS)["stages"][0]["calls"], 1);
     cli.write("notes/00.txt", "Mill 0\n\nMill 0 is no more.");
     let stage = estimate(&cli, &["index", "notes"])["stages"][0].clone();
@@ -123,7 +123,7 @@ fn a_model_and_an_embedder_share_a_budget_and_vectors_come_before_questions() {
     let written = first["model"]["written"].as_u64().unwrap();
     assert!((10..=11).contains(&written), "{first}");
     assert!(first["model"]["stopped"].as_str().unwrap().contains("the budget allows"), "{first}");
-    // Questions of the model are other ones than those of rules, and about as many.
+    // The model's questions differ from those of rules, and are about as many.
     assert!(first["vectors"]["left"].as_u64().unwrap() < 100, "{first}");
     assert_eq!(cli.json(&["search", "Who built Mill 7?", "--strategy", "dense"])["hits"][0]["name"], "Mill 7");
     let status = cli.json(&["status"]);
@@ -159,7 +159,7 @@ fn at_a_budget_what_has_no_vector_is_found_by_words_and_later_runs_buy_the_rest_
         assert!(shown.contains(&format!("none yet for {left} texts")), "{shown}");
         assert_eq!(cli.json(&["search", "Who built Mill 31?"])["hits"].as_array().unwrap().len(), 10);
     }
-    // What lacks vectors is published nowhere.
+    // An index that lacks vectors cannot be published anywhere.
     let said = cli.run(["export", "--format", "neo4j-import", "import"]);
     assert!(said.status == Some(3) && said.stderr.contains("lacks vectors"), "{said:#?}");
 
@@ -206,7 +206,7 @@ fn an_index_that_has_all_its_vectors_keeps_them_until_those_of_another_embedder_
     assert_eq!(cli.json(&["search", "Who built Mill 7?", "--strategy", "dense"])["hits"][0]["name"], "Mill 7");
     assert_eq!(cli.canonical(".cairn"), before);
     let report = report(&cli, &re_embed, &[]);
-    // Both runs learn the length of the vectors.
+    // Both runs ask for the length of the vectors.
     assert_eq!(server.asked().len() as u64, expected + 1, "{report}");
     let said = cli.run(["index", "notes", "--dry-run", "--embedder", "builtin"]);
     assert_eq!(said.status, Some(6), "{said:#?}");

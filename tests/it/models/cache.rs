@@ -1,4 +1,4 @@
-//! `cairn cache`: replies that are kept can be counted, taken along, and forgotten.
+//! `cairn cache`: kept replies can be counted, exported, and deleted.
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -38,7 +38,7 @@ fn replies_are_counted_taken_along_and_forgotten() {
     assert!(said.stderr.contains("2 replies deleted"), "{said:#?}");
     assert_eq!(stats(&cli)["replies"], 0);
 
-    // A wrong line, and nothing of the file is kept.
+    // If one line is invalid, nothing is taken from the file.
     cli.write("broken.jsonl", format!("{text}{{}}\n"));
     let said = cli.run(["cache", "import", "broken.jsonl"]);
     assert!(said.status == Some(3) && said.stderr.contains("line 3"), "{said:#?}");
@@ -59,7 +59,7 @@ fn a_reply_that_is_damaged_is_found_by_a_check_and_never_used() {
     let replies = Connection::open(cli.folder().join(".cairn/replies.db")).unwrap();
     assert_eq!(replies.execute("UPDATE replies SET reply = replace(reply, 'Ada', 'Eda')", []), Ok(1));
     drop(replies);
-    // It is needed by nothing, and nothing can make it anew.
+    // Nothing depends on it, and nothing can restore it.
     for args in [&["check"][..], &["check", "--repair"]] {
         let said = cli.run(args);
         assert_eq!(said.status, Some(7), "{said:#?}");

@@ -1,4 +1,4 @@
-//! Scores of rerankers as probabilities: how they are fitted, what a search makes of them, and what is refused.
+//! Scores of rerankers as probabilities: how they are fitted, how a search uses them, and what is refused.
 
 use std::fs;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::support::chat::{ChatServer, Judge, Play};
 use crate::support::{Cli, assert_valid};
 
-/// Mills, and questions about every one of them.
+/// Mills, and questions about each of them.
 const MILLS: [&str; 12] =
     ["Harl", "Vell", "Osk", "Tarn", "Wick", "Dunn", "Marl", "Keld", "Finn", "Gray", "Lund", "Pell"];
 
 const CALIBRATE: [&str; 6] = ["eval", "calibrate", "--questions", "questions.jsonl", "--strategy", "hybrid"];
 
-/// Scores a passage by whether the question names its mill; the first mill's is always taken for any.
+/// Scores a passage high if the question names its mill, and the first mill's passage always.
 fn scores() -> Play {
     Play::Judges(Judge::new(|asked| {
         let Some(texts) = asked.body["documents"].as_array() else { return (200, "{}".to_owned()) };
@@ -93,7 +93,7 @@ fn scores_of_a_server_become_probabilities_and_a_search_leaves_out_what_is_impro
     assert!(few["ledger"]["notes"].to_string().contains("have a relevance of at least 0.25"), "{few}");
     assert_eq!(names(&found(&["--calibration", "curve.json", "--relevance-min", "1"])).len(), 1, "the best stays");
 
-    // Where nothing is scored, nothing is left out.
+    // If nothing is scored, nothing is left out.
     server.play([Play::Responds(503, "", "busy".to_owned())]);
     let unscored = found(&["--calibration", "curve.json", "--relevance-min", "1"]);
     assert_eq!(names(&unscored).len(), 10, "{unscored}");

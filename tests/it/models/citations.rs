@@ -49,7 +49,7 @@ fn where_a_model_gives_no_verdict_the_rules_holds_and_it_is_said_why() {
     }
 }
 
-/// Neither where an answer is written nor where it is judged.
+/// Whether the fault occurs when the answer is written or when it is judged.
 #[test]
 fn every_fault_of_a_server_leaves_quotations_or_the_verdict_of_the_rule() {
     let cli = indexed();

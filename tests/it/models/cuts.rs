@@ -1,4 +1,5 @@
-//! Replies whose connection fails them at the end, and calls that end without one: what was paid for is kept or said.
+//! Replies whose connection fails at the end, and calls that end without a reply: what was paid for is kept or
+//! reported.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ fn answer() -> String {
         .to_string()
 }
 
-/// A whole body in a response that promises more.
+/// A complete body in a response that promises more.
 fn whole_body(afterwards: Afterwards) -> Play {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n";
     Play::Sends(format!("{head}{}", said(&answer())), afterwards)
@@ -69,7 +70,7 @@ fn calls_without_a_reply_are_said_to_have_cost_an_unknown_amount() {
     let (cli, server) = (indexed(), ChatServer::start([Play::BreaksOff]));
     let said = ask(&cli, &server, &[]).succeeded();
     assert!(said.stderr.contains("1 call without a reply that may have cost something"), "{said:#?}");
-    // One that a deadline cuts off too.
+    // A call that a deadline cuts off is counted, too.
     let (cli, server) = (indexed(), ChatServer::start([Play::Silent]));
     let said = ask(&cli, &server, &["--deadline", "3"]).succeeded();
     assert!(said.stderr.contains("1 call without a reply"), "{said:#?}");
@@ -89,14 +90,14 @@ fn what_a_server_says_of_a_fault_is_said_wherever_it_says_it() {
         assert!(said.stderr.contains("as played"), "{said:#?}");
         assert_eq!(server.asked().len(), 1);
     }
-    // A gateway that has too much to do says so in the body alone.
+    // A busy gateway may say so only in the body.
     let busy = Play::Responds(200, "", r#"{"error": {"message": "later", "code": 429}}"#.to_owned());
     let (cli, server) = (indexed(), ChatServer::start([busy, Play::Says(answer())]));
     let said = ask(&cli, &server, &[]).succeeded();
     assert!(said.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{said:#?}");
 }
 
-/// A server that takes one call at a time, each for a while.
+/// A server that handles one call at a time, each for some time.
 fn serial(milliseconds: u64) -> Play {
     let turn = std::sync::Mutex::new(());
     Play::Answers(Answers::new(move |body: &Value| {
@@ -108,8 +109,8 @@ fn serial(milliseconds: u64) -> Play {
 
 #[test]
 fn a_server_that_takes_one_call_at_a_time_is_not_asked_for_more_than_it_can_do_in_time() {
-    // As the default is: nobody said how many. And where somebody said so, time counts from when those before are
-    // answered.
+    // First with the default, since no number is set. Then with a number that is set: time counts from when earlier
+    // calls are answered.
     let indexes_all = |settings: &str| {
         let cli = super::generating::mills();
         cli.configure(format!("[model]\ntimeout_s = 6\n{settings}"));

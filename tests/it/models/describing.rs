@@ -1,5 +1,5 @@
-//! Descriptions of entities of which passages say more than is kept, put together by the model, and entities and
-//! relations that are asked for in separate calls.
+//! Descriptions of entities about which passages say more than is kept, condensed by the model; and separate calls for
+//! entities and relations.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::support::{Cli, assert_valid};
 const EXTRACT: &[&str] = &["--extract", "--rule-questions"];
 const WHOLE: &str = "Ada Lorne built twelve mills, Harl Mill first.";
 
-/// Returns what a model says of the builder in the note about a mill: many words, each in no other note.
+/// Returns a model's description of the builder in the note about a mill: many words, each in no other note.
 fn said_of_ada(mill: &str) -> String {
     let words: Vec<String> =
         (0..30).map(|number| format!("{}{number}", mill.replace(' ', "").to_lowercase())).collect();
@@ -29,7 +29,7 @@ fn relations(mill: &str) -> Value {
         "evidence": format!("{mill} was built by Ada Lorne") }])
 }
 
-/// A model that puts descriptions together as `whole`.
+/// A model that condenses descriptions to `whole`.
 fn plays(whole: &'static str) -> Play {
     Play::Thinks(Thought::new(move |body| {
         let text = match skill(body) {
@@ -79,7 +79,7 @@ fn what_is_too_long_to_be_kept_is_put_together_once() {
     let shown = cli.run(["status"]).succeeded().stdout;
     assert!(shown.contains("descriptions of 1 entity by a language model"), "{shown}");
 
-    // It is paid for once, whether a model is there or not, and again where something else is said.
+    // It is paid for once, with or without a model, and again if the descriptions change.
     let version = report["version"].clone();
     let again = report_of(&cli, &server, EXTRACT);
     assert_eq!((&again["version"], server.asked().len()), (&version, COUNT + 1));
@@ -105,7 +105,7 @@ fn topics_are_written_from_what_was_put_together_and_paid_for_once() {
         let said = asked.body["messages"][1]["content"].as_str().unwrap();
         assert!(said.contains(WHOLE) && !said.contains(&said_of_ada("Harl Mill")), "{said}");
     }
-    // Of the same documents, whether their hierarchy is taken over or made anew.
+    // The documents are the same, whether their hierarchy is taken over or rebuilt.
     let (asked, exported) = (server.asked().len(), cli.canonical(".cairn"));
     report_of(&cli, &server, &all);
     std::fs::remove_dir_all(cli.folder().join(".cairn/versions")).unwrap();
@@ -123,7 +123,7 @@ fn what_no_passage_says_is_refused_and_rules_keep_as_much_as_fits() {
     let status = status_of(&cli);
     let failure = &status["descriptions"]["failures"][0];
     assert_eq!(failure["source"], "the entity `Ada Lorne`", "{status}");
-    // What cannot be used costs nothing again.
+    // An unusable reply is not paid for again.
     let asked = server.asked().len();
     index(&cli, &server, EXTRACT);
     assert_eq!(server.asked().len(), asked);
@@ -143,7 +143,7 @@ fn entities_and_relations_can_be_asked_for_in_separate_calls() {
     assert_eq!((count("name"), count("relate"), count("extract")), (COUNT, COUNT, 0), "{asked:?}");
     assert_eq!((&report["extracted"]["entities"], &report["extracted"]["relations"]), (&json!(24), &json!(12)));
     let found = (lines(&cli, "entity"), lines(&cli, "relation_description"));
-    // The same is found in one call.
+    // One call finds the same.
     let (other, server) = (mills(), ChatServer::start([plays(WHOLE)]));
     report_of(&other, &server, EXTRACT);
     assert_eq!((lines(&other, "entity"), lines(&other, "relation_description")), found);

@@ -1,4 +1,4 @@
-//! Embedders behind a server: what goes out, what comes of each fault, and indexes that are pinned to one.
+//! Embedders behind a server: requests, faults, and indexes that are pinned to one.
 
 use std::fs;
 
@@ -38,17 +38,17 @@ fn run(cli: &Cli, server: &ChatServer, args: &[&str]) -> CommandOutput {
     CommandOutput::of(command.env("CAIRN_EMBEDDER_URL", &server.url).output().unwrap())
 }
 
-/// Returns the settings by which `vllm` is a server, so that its embedder has the same name wherever that is.
+/// Returns settings with the server as `vllm`, so that its embedder has the same name at any address.
 fn settings(server: &ChatServer) -> String {
     format!("[model]\nserver = \"vllm\"\nembedder_url = \"{}\"\n", server.url)
 }
 
-/// Returns how many values the vectors of the index have.
+/// Returns the length of the index's vectors.
 fn dimension(cli: &Cli) -> usize {
     Workspace::open(cli.folder().join(".cairn")).unwrap().status().unwrap().dimension
 }
 
-/// A fault that passes by no trying again.
+/// A fault that retries do not overcome.
 fn fault() -> Play {
     Play::Responds(404, "", r#"{"error": "as played"}"#.to_owned())
 }
@@ -69,7 +69,7 @@ fn every_fault_of_a_server_of_vectors_has_its_type_and_is_tried_again_only_where
         (responds(429, error), "rate_limited", ATTEMPTS),
         (responds(500, "<html>down</html>"), "server", ATTEMPTS),
         (responds(503, ""), "server", ATTEMPTS),
-        // As llama.cpp's server refuses where it was not started to make vectors.
+        // llama.cpp's server refuses like this if it was not started for vectors.
         (responds(501, error), "request", 1),
         (responds(401, error), "key", 1),
         (responds(404, error), "request", 1),
@@ -144,13 +144,13 @@ fn an_index_goes_on_with_the_server_that_it_was_made_with() {
     assert!(status["embedder"].as_str().unwrap().ends_with(":played"), "{status}");
     assert_eq!(dimension(&cli), 32);
 
-    // The address is confirmed once for all.
+    // Confirm the address permanently.
     cli.configure(format!("[model]\nconfirmed = [\"{}\"]", server.url));
     let found = cli.json(&["search", "Who built Harl Mill?", "--strategy", "dense"]);
     assert_eq!(found["hits"][0]["name"], "Harl Mill", "{found}");
     assert_eq!(server.asked().len(), made + 1);
 
-    // Nothing is embedded twice.
+    // No text is embedded twice.
     let before = sent(&server).len();
     cli.write("notes/far.txt", "Pale Hill\n\nPale Hill is far away.");
     cli.run(["index", "notes"]).succeeded();
@@ -215,7 +215,7 @@ fn words_are_found_while_the_server_is_away() {
 
 #[test]
 fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
-    // The probe, the titles, the passages, and the sentences; the questions find the server with a fault.
+    // Replies for the probe, the titles, the passages, and the sentences; the requests for questions fail.
     let good = Play::Embeds(32);
     let (cli, server) = (notes(), ChatServer::start(std::iter::repeat_n(good.clone(), 4).chain([fault()])));
     let args = ["index", "notes", "--embedder", "vllm:played"];
@@ -232,7 +232,7 @@ fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
     let [before, after] = [&server, &whole].map(sent);
     assert!(after[1..].iter().all(|text| !before[1..before.len() - questions].contains(text)), "{after:?}");
     assert!(!part.exists());
-    // What it came to is what an index has that nothing befell.
+    // The result is that of an index without faults.
     let other = [&args[..], &["--index", "other"]].concat();
     cli.run(other).succeeded();
     assert_eq!(cli.canonical(".cairn"), cli.canonical("other"));
@@ -243,7 +243,7 @@ fn a_call_that_fails_loses_no_vector_of_the_calls_beside_it() {
     let cli = Cli::new();
     let sentences = (0..200).map(|number| format!("The red mill number {number} stands beside the old harbor. "));
     cli.write("notes/mills.txt", format!("Mills\n\n{}", sentences.collect::<String>()));
-    // The probe, the title, and the passages; then four calls of sentences at one time.
+    // Replies for the probe, the title, and the passages; then four concurrent calls for sentences.
     let good = Play::Embeds(32);
     let plays = std::iter::repeat_n(good.clone(), 4).chain([fault(), good.clone()]);
     let server = ChatServer::start(plays);
@@ -312,7 +312,7 @@ fn the_key_goes_to_a_server_that_was_named_and_not_to_one_that_an_index_names() 
     let before = server.asked().len();
     let said = keyed(&["search", "Who built Harl Mill?"], "http://elsewhere/v1");
     assert_eq!((said.status, server.asked().len()), (Some(3), before), "{said:#?}");
-    // One that is confirmed beside the server that is set is asked, and the key is for the other.
+    // A confirmed server is asked even if another one is set, but only that one gets the key.
     cli.configure(format!("[model]\nconfirmed = [\"{}\"]", server.url));
     keyed(&["search", "Who built Harl Mill?"], "http://elsewhere/v1").succeeded();
     let asked = server.asked().split_off(before);

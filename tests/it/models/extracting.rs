@@ -1,5 +1,5 @@
-//! `cairn index --model --extract`: entities and relations that a model finds, what they cost, and what becomes of
-//! replies that say what no passage says.
+//! `cairn index --model --extract`: entities and relations that a model finds, their cost, and replies that claim what
+//! no passage says.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::support::{Cli, assert_valid};
 
 const EXTRACT: &[&str] = &["--extract", "--rule-questions"];
 
-/// Returns the skill that a request is for.
+/// Returns the skill of a request.
 fn skill(body: &Value) -> String {
     body["response_format"]["json_schema"]["name"].as_str().unwrap_or("?").to_owned()
 }
 
-/// Returns what a model finds in the note about the mill called `name`, and one entity that is not there.
+/// Returns a model's entities for the note about the mill `name`, and one that is not in it.
 fn found(name: &str) -> Value {
     let entity = |name: &str, kind: &str| {
         let description = format!("{name} is a {kind} of the notes.");
@@ -37,7 +37,7 @@ fn found(name: &str) -> Value {
     })
 }
 
-/// A model that finds what it should, and writes questions where it is asked for them.
+/// A model that finds the right entities, and writes questions on request.
 fn good() -> Play {
     thinks(|body| found(&name_of(body)).to_string())
 }
@@ -86,7 +86,7 @@ fn entities_of_a_model_join_those_of_rules_and_are_paid_for_once() {
     assert_eq!(topics["by_model"], json!({ "entities": 13, "relations": 12 }));
     assert!(cli.run(["topics"]).succeeded().stderr.contains("a language model found 13 entities and 12 relations"));
 
-    // The same again, without a model, and of kept replies.
+    // Indexing again, without a model but with its kept replies, gives the same.
     let first = cli.canonical(".cairn");
     let again = report_of(&cli, &server, EXTRACT);
     assert_eq!((&again["version"], &again["extracted"]["written"]), (&report["version"], &json!(0)));
@@ -130,7 +130,7 @@ fn questions_and_entities_are_asked_for_side_by_side_and_only_of_what_changed() 
     let status = status_of(&cli);
     assert_eq!(status["entities"], json!({ "written": 12, "failed": 0, "failures": [] }));
     assert_eq!(status["questions"], json!({ "written": 12, "failed": 0, "failures": [] }));
-    // Other types are other prompts.
+    // Other types give other prompts.
     let types = ["--extract", "--rule-questions", "--entity-types", "person,mill"];
     let report = report_of(&cli, &server, &types);
     assert_eq!((&report["extracted"]["written"], server.asked().len()), (&json!(12), 38));
@@ -188,7 +188,7 @@ fn a_model_that_names_hundreds_none_or_others_is_bounded_counted_and_listed() {
     assert!(description.chars().count() <= 400 && !description.contains(['\u{1b}', '\n']), "{description}");
     assert!(harl.get("type").is_none());
 
-    // What failed is asked about again where that is wanted, and nothing else.
+    // Failures are requested again on demand, and nothing else is.
     server.play([good()]);
     let asked = server.asked().len();
     report_of(&cli, &server, EXTRACT);
@@ -239,6 +239,6 @@ fn a_run_that_is_killed_keeps_what_came_and_is_the_same_in_the_end() {
     }
     index(&cli, &server, EXTRACT).succeeded();
     assert_eq!(cli.canonical(".cairn"), whole);
-    // Of each run that was killed, the two calls under way may have been lost.
+    // Each killed run may have lost the two calls that were under way.
     assert!(server.asked().len() <= COUNT + 3 * 2, "{}", server.asked().len());
 }

@@ -41,7 +41,7 @@ fn every_fault_has_its_type_ends_in_time_and_is_tried_again_only_where_it_cost_n
     let cases = [
         (responds(429, "", error), "rate_limited", ATTEMPTS),
         (responds(429, "Retry-After: 0\r\n", error), "rate_limited", ATTEMPTS),
-        // More than anybody waits for.
+        // Longer than anybody waits.
         (responds(429, "Retry-After: 90\r\n", error), "rate_limited", 1),
         (responds(500, "", "<html>down</html>"), "server", ATTEMPTS),
         (responds(503, "Retry-After: 0\r\n", ""), "server", ATTEMPTS),

@@ -1,4 +1,4 @@
-//! Servers that are like `OpenAI`'s but for something, as their public documentation says; and the ways to them.
+//! Servers whose public documentation differs from `OpenAI`'s in some point, and how they are reached.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::{Cli, CommandOutput};
 
 const CANARY: &str = "sk-canary-91f0aa37";
 
-/// Asks the model that is set, and returns what the server was sent.
+/// Asks the configured model, and returns what the server was sent.
 fn asked(cli: &Cli, server: &ChatServer, variables: &[(&str, &str)]) -> Asked {
     let mut command = cli.command(["ask", "Who built Harl Mill?", "--model", "default"]);
     command.envs(variables.iter().copied());
@@ -56,7 +56,7 @@ fn other_hosted_servers_are_asked_as_they_say() {
         let sent = asked(&cli, &server, &[("CAIRN_MODEL_KEY", CANARY), (variable, "sk-not-for-this-address")]);
         assert!(sent.head.starts_with(&format!("POST {path}/chat/completions HTTP/1.1\r\n")), "{}", sent.head);
         assert!(has_header(&sent, &format!("authorization: Bearer {CANARY}")), "{}", sent.head);
-        // Anthropic takes a schema and does nothing about it: the prompt says it all.
+        // Anthropic accepts a schema but ignores it: the prompt states it.
         let form = sent.body.get("response_format").is_some();
         assert_eq!((form, sent.body["max_tokens"].is_u64()), (name != "anthropic", true), "{}", sent.body);
     }
@@ -109,7 +109,7 @@ fn requests_go_through_the_proxy_that_is_set_and_its_password_is_not_shown() {
     let sent = asked(&cli, &proxy, &[("CAIRN_PROXY", &format!("http://ada:{CANARY}@{address}"))]);
     assert!(sent.head.starts_with("POST http://models.invalid/v1/chat/completions HTTP/1.1\r\n"), "{}", sent.head);
     assert!(sent.head.to_ascii_lowercase().contains("proxy-authorization: basic "), "{}", sent.head);
-    // None is used because a variable of other programs names one.
+    // A variable for other programs has no effect.
     let (cli, server) = (indexed(), ChatServer::start([good()]));
     cli.configure(format!("[model]\nurl = \"{}\"\nname = \"m\"", server.url));
     asked(&cli, &server, &[("HTTP_PROXY", "http://127.0.0.1:1"), ("http_proxy", "http://127.0.0.1:1")]);
@@ -173,7 +173,7 @@ fn an_embedder_is_told_its_settings_and_batches_shrink_to_what_its_server_takes(
     let all = sent(1);
     assert!(all.iter().flat_map(|it| it.as_array().unwrap()).all(|it| it.as_str().unwrap().starts_with("passage: ")));
     assert!(server.asked().iter().all(|it| it.body["dimensions"] == 8));
-    // Found out once, also by another process.
+    // This is found out once, also for other processes.
     let file = std::fs::read_to_string(cli.folder().join(".cache/cairn/servers.json")).unwrap();
     let texts_max = file.split("\"texts_max\": ").nth(1).unwrap().split(',').next().unwrap();
     assert!((5..=TEXTS_MAX).contains(&texts_max.parse().unwrap()), "{file}");
@@ -184,7 +184,7 @@ fn an_embedder_is_told_its_settings_and_batches_shrink_to_what_its_server_takes(
     let report = cli.json(&["index", "notes"]);
     assert_eq!(report["vectors"]["left"], 0);
     assert!(sent(before).iter().all(|it| it.as_array().unwrap().len() <= TEXTS_MAX));
-    // The index knows what stands before a question.
+    // The index knows the prefix of questions.
     cli.configure(format!("[model]\nconfirmed = [\"{0}\"]\nembedder_url = \"{0}\"", server.url));
     let before = server.asked().len();
     cli.run(["search", "Who built Mill 3?", "--strategy", "dense"]).succeeded();

@@ -1,5 +1,4 @@
-//! `cairn index --model`: questions that a model writes, what they cost, and what becomes of passages for which it
-//! writes none.
+//! `cairn index --model`: questions that a model writes, their cost, and passages for which it writes none.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -23,7 +22,7 @@ pub(crate) fn name_of(body: &Value) -> String {
     user.lines().find_map(|line| line.strip_prefix("Document: ")).unwrap().to_owned()
 }
 
-/// Returns what a model writes of the document called `name`, as it should.
+/// Returns a model's correct reply for the document `name`.
 pub(crate) fn written(name: &str) -> String {
     let question = |text: String| json!({ "question": text, "keywords": [name] });
     let answered = ["Who built", "When burned"].map(|start| question(format!("{start} {name} by the model?")));
@@ -31,7 +30,7 @@ pub(crate) fn written(name: &str) -> String {
     json!({ "answered": answered, "raised": raised }).to_string()
 }
 
-/// A model that writes what it should.
+/// A model that writes correct replies.
 pub(crate) fn good() -> Play {
     Play::Thinks(Thought::new(|body| Reply { text: written(&name_of(body)), tokens: (500, 100) }))
 }
@@ -95,7 +94,7 @@ pub(crate) fn origins(cli: &Cli) -> BTreeMap<String, [usize; 2]> {
     counts
 }
 
-/// A document of several passages, of which the last names a buyer.
+/// A document of several passages, the last of which names a buyer.
 fn long_mill(buyer: &str) -> String {
     let part = |number: usize| format!("## Part {number}\n\n{}", "Long Mill stood by the river. ".repeat(30));
     let parts: Vec<String> = (0..6).map(part).collect();
@@ -114,7 +113,7 @@ fn questions_of_a_model_stand_in_the_place_of_those_of_rules_and_are_paid_for_on
         "{report}"
     );
     assert!(origins(&cli).values().all(|it| *it == [0, 6]), "{:?}", origins(&cli));
-    // Found by words that only the model's questions have.
+    // It is found by words that only the model's questions have.
     let found = cli.json(&["search", "Who hated Quill Mill?", "--strategy", "hop"]);
     assert_eq!(found["hits"][0]["source_id"], "notes/03.txt", "{found}");
 
@@ -156,7 +155,7 @@ fn both_kinds_of_questions_can_stand_side_by_side() {
         assert_eq!(([rule, 0], model), (by_rule[&document], 6), "{document}");
         assert!(rule > 0);
     }
-    // Asked for the other way, they are put together anew.
+    // If they are requested in the other form, they are made again.
     cli.run(["cache", "clear"]).succeeded();
     report_of(&cli, &server, &[]);
     assert!(origins(&cli).values().all(|it| *it == [0, 6]));
@@ -200,7 +199,7 @@ fn a_passage_without_questions_of_the_model_keeps_those_of_rules_is_listed_and_a
     let status = status_of(&cli);
     assert_eq!((&status["questions"]["failed"], &status["questions"]["failures"][0]), (&json!(1), failed));
 
-    // The replies that were of no use are kept, and not paid for again: forgotten, they are asked for anew.
+    // Unusable replies are kept and not paid for again; once deleted, they are requested again.
     let again = report_of(&cli, &server, &[]);
     assert_eq!((&again["model"]["failed"][0], server.asked().len()), (failed, COUNT + 1));
     cli.run(["cache", "clear"]).succeeded();
@@ -223,7 +222,7 @@ fn replies_that_were_of_no_use_are_asked_for_anew_where_that_is_wanted_and_no_ot
     let asked = server.asked().len();
     assert_eq!(asked, COUNT + 2);
 
-    // As bad as before, both calls of each are made again; from then on, what came last is kept.
+    // If they are as bad as before, both calls of each are made again; from then on, the last reply is kept.
     let expected = |more: &[&str]| {
         let said = index(&cli, &server, &[&["--dry-run", "--json"], more].concat()).succeeded();
         serde_json::from_str::<Value>(&said.stdout).unwrap()["stages"][0]["calls"].clone()
@@ -238,7 +237,7 @@ fn replies_that_were_of_no_use_are_asked_for_anew_where_that_is_wanted_and_no_ot
     assert_eq!((&report["model"]["written"], server.asked().len()), (&json!(2), asked + 6));
     assert_eq!(status_of(&cli)["questions"], json!({ "written": 12, "failed": 0, "failures": [] }));
 
-    // What took the place of the bad replies is what an index is made of again.
+    // Rebuilding the index uses the replies that replaced the bad ones.
     let first = cli.canonical(".cairn");
     for name in ["cairn.db", "cairn.db-wal", "cairn.db-shm"] {
         let _gone = std::fs::remove_file(cli.folder().join(".cairn").join(name));
@@ -260,7 +259,7 @@ fn at_a_budget_the_run_ends_with_what_is_done_and_the_next_goes_on() {
     assert_eq!(origins(&cli).values().filter(|it| **it == [0, 6]).count(), 5);
     cli.run(["search", "Who built Ivel Mill?"]).succeeded();
 
-    // Calls at one time set aside what they may take; once they are over, the rest of it is spent.
+    // Concurrent calls reserve what they may cost; once they are finished, the remainder is spent.
     let report = report_of(&cli, &server, &["--budget", "5500 tokens"]);
     let (written, stopped) = (report["model"]["written"].as_u64().unwrap(), report["model"]["stopped"].to_string());
     let most: u64 = stopped.split("may take ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
@@ -307,7 +306,7 @@ fn what_somebody_has_to_correct_ends_the_run_and_a_passage_that_is_refused_does_
     assert_eq!(cli.run(["search", "Who built Harl Mill?"]).status, Some(4));
 
     cli.configure("[model]\nconcurrency = 1");
-    // A passage without a word is asked about by nobody, and says nothing of the server.
+    // No request is made for a passage without words, and it says nothing about the server.
     cli.write("notes/--.txt", "* * *");
     let server = ChatServer::start([refused(400, "too long")]);
     let report = report_of(&cli, &server, &[]);
@@ -317,7 +316,7 @@ fn what_somebody_has_to_correct_ends_the_run_and_a_passage_that_is_refused_does_
     let report = report_of(&cli, &server, &[]);
     assert_eq!((&report["model"]["written"], &report["model"]["left"]), (&json!(10), &json!(0)));
     assert!(report["model"]["failed"][0]["reason"].as_str().unwrap().contains("too long"), "{report}");
-    // However many are refused later, the rest is asked about, and what changed is in the version.
+    // However many are refused later, the others are requested, and their changes are in the version.
     server.play([refused(400, "too long")]);
     for number in 0..7 {
         cli.write(&format!("notes/new-{number}.txt"), format!("New Mill {number} was built by Ann Orr."));
@@ -339,7 +338,7 @@ fn what_one_model_wrote_stays_where_another_writes_nothing() {
     let said = index(&cli, &other, &[]);
     assert_eq!((said.status, cli.canonical(".cairn")), (Some(10), first), "{said:#?}");
     assert_eq!(status_of(&cli)["questions"]["written"], count);
-    // An edit elsewhere in a document leaves what the first model wrote.
+    // An edit elsewhere in a document keeps what the first model wrote.
     let before = origins(&cli)["notes/long.md"];
     cli.write("notes/long.md", long_mill("Bea Tull"));
     cli.run(["index", "notes"]).succeeded();
@@ -447,7 +446,7 @@ fn a_key_that_goes_to_the_server_at_indexing_is_written_nowhere() {
     }
 }
 
-/// A folder with two documents that a model is asked about one after the other, with little time for each call.
+/// A folder with two documents about which a model is asked one after the other, with little time for each call.
 pub(crate) fn two_mills() -> Cli {
     let cli = Cli::new();
     for name in ["Harl Mill", "Pale Mill"] {
@@ -457,7 +456,7 @@ pub(crate) fn two_mills() -> Cli {
     cli
 }
 
-/// Returns every fault of a server, and every reply of no use, where a model is asked for questions.
+/// Returns every fault of a server, and every unusable reply, to a request for questions.
 pub(crate) fn faults() -> Vec<Play> {
     let whole = said(&written("Harl Mill"));
     vec![
@@ -495,7 +494,7 @@ fn every_fault_of_a_server_ends_in_time_leaves_the_rest_and_loses_nothing() {
                 assert!(server.asked().len() <= 6, "{shown}: {}", server.asked().len());
                 let [by_rule, by_model] = origins(&cli)["notes/Pale Mill.txt"];
                 assert!(by_rule > 0 && by_model == 0, "{shown}");
-                // A reply that is of no use is kept like any other.
+                // An unusable reply is kept like any other.
                 cli.run(["cache", "clear"]).succeeded();
                 let asked = server.asked().len();
                 server.play([good()]);

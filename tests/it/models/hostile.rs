@@ -1,5 +1,5 @@
-//! Documents that try to steer a model, and a model that does whatever it reads: nothing changes but what stands in the
-//! hostile passages themselves.
+//! Documents that try to steer a model, and a model that obeys whatever it reads: nothing changes except what is said
+//! about the hostile passages themselves.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,10 +17,10 @@ use crate::support::chat::{ChatServer, Play, Reply, Thought};
 
 /// Hostile documents of each kind.
 const VARIANTS: usize = 12;
-/// What stands before the words that the model repeats.
+/// The order before the words that the model repeats.
 const ORDER: &str = "REPLY WITH ";
 
-/// Counts who follows a link.
+/// Counts visits to a link.
 fn trap() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/leak.png", listener.local_addr().unwrap());
@@ -34,7 +34,7 @@ fn trap() -> (String, Arc<AtomicUsize>) {
     (url, visits)
 }
 
-/// Returns a reply as it should be, with `text` in every question.
+/// Returns a valid reply with `text` in every question.
 fn filled(text: &str) -> String {
     let question = |number: usize| json!({ "question": format!("{text} {number}?"), "keywords": [text] });
     let all: Vec<Value> = (0..6).map(question).collect();
@@ -63,7 +63,7 @@ fn hostile(url: &str) -> Vec<String> {
     (0..VARIANTS).flat_map(variant).collect()
 }
 
-/// A model that does what it reads.
+/// A model that obeys what it reads.
 fn obedient() -> Play {
     Play::Thinks(Thought::new(|body| {
         let messages = body["messages"].as_array().unwrap();
@@ -74,7 +74,7 @@ fn obedient() -> Play {
     }))
 }
 
-/// Returns the lines of an index about documents whose ids do not say `hostile`, without edges.
+/// Returns the lines of an index about documents without `hostile` in their ids, without edges.
 fn own_lines(cli: &Cli) -> BTreeSet<String> {
     let lines: Vec<Value> = cli.canonical(".cairn").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let ids = |kind: &str, is_own: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
@@ -111,7 +111,7 @@ fn hostile_documents_change_nothing_but_what_stands_in_them() {
     let said = index(&cli, &server, &[]).succeeded();
     let (own, expected) = (own_lines(&cli), own_lines(&clean));
     assert_eq!(own.symmetric_difference(&expected).collect::<Vec<_>>(), [""; 0]);
-    // What a server counts is remembered in the folder for caches.
+    // Counts from a server are remembered in the cache folder.
     let mut after = files(cli.folder());
     after.remove(".cache");
     assert_eq!(after, before);
@@ -122,14 +122,15 @@ fn hostile_documents_change_nothing_but_what_stands_in_them() {
     for asked in server.asked() {
         let user = asked.body["messages"][1]["content"].as_str().unwrap();
         let mark = user.lines().next().unwrap();
-        // A repair has marks of its own, below.
+        // A repair has its own marks, further down.
         let own = user.split("\n\nYour reply to this request cannot be used.").next().unwrap();
         assert!(mark.starts_with("=== ") && own.ends_with(mark) && own.matches(mark).count() == 2, "{user}");
         calls += 1;
         fenced += usize::from(user.contains(ORDER));
     }
     assert!(fenced >= 60 && calls >= 72, "{fenced} of {calls}");
-    // What the model was made to write about a hostile passage is in its questions, where it can be read.
+    // What the model was made to write about a hostile passage is in the questions of that passage, where it can be
+    // read.
     let questions = cli.canonical(".cairn");
     let written: Vec<Value> = questions.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let steering = ['\u{202e}', '\u{202c}', '\u{2066}', '\u{1b}'];

@@ -1,4 +1,4 @@
-//! Runs with an embedder behind a server that are killed: what came is kept, call by call.
+//! Killed runs with an embedder behind a server: vectors that arrived are kept, call by call.
 
 use std::process::Stdio;
 use std::thread;
@@ -7,9 +7,9 @@ use std::time::Duration;
 use crate::support::chat::{ChatServer, Embedding, Play};
 use crate::support::{Cli, Random, canonical};
 
-/// Texts of a call at most.
+/// Maximum texts of a call.
 const TEXTS_MAX: usize = 4;
-/// Calls at one time at most.
+/// Maximum concurrent calls.
 const AT_ONCE: usize = 3;
 /// Runs that are killed.
 const KILLS: usize = 20;
@@ -17,7 +17,7 @@ const KILLS: usize = 20;
 const MILLS: usize = 24;
 const INDEX: &[&str] = &["index", "notes", "--embedder", "vllm:played"];
 
-/// Documents of many sentences, and settings by which `vllm` is the server.
+/// Documents of many sentences, and settings with the server as `vllm`.
 fn mills(server: &ChatServer, texts_max: usize) -> Cli {
     let cli = Cli::new();
     for number in 0..MILLS {
@@ -37,7 +37,7 @@ fn name(cli: &Cli, server: &ChatServer, texts_max: usize) {
     ));
 }
 
-/// Returns the texts that a server was sent, without those by which the embedder is opened.
+/// Returns the texts that a server was sent, except those that open the embedder.
 fn sent(server: &ChatServer) -> Vec<String> {
     let texts = |body: &serde_json::Value| body["input"].as_array().unwrap().clone();
     let all = server.asked().into_iter().flat_map(|asked| texts(&asked.body));
@@ -63,7 +63,7 @@ fn a_run_that_is_killed_again_and_again_sends_the_texts_of_the_calls_under_way_a
         let (cli, mut own) = (mills(&server, TEXTS_MAX), 0);
         loop {
             let mut run = cli.command(INDEX).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            // Longer each time, so that also a slow machine comes to an end.
+            // Runs get longer, so that a slow machine finishes, too.
             thread::sleep(Duration::from_millis((20 + random.below(200) + own * own) as u64));
             if let Some(status) = run.try_wait().unwrap() {
                 assert!(status.success(), "{status}");
@@ -77,7 +77,7 @@ fn a_run_that_is_killed_again_and_again_sends_the_texts_of_the_calls_under_way_a
         let again = sent(&server).len().saturating_sub(once);
         assert!(again <= own * AT_ONCE * TEXTS_MAX, "{again} of {once} texts were sent again after {own} kills");
         assert_eq!(canonical(&cli.folder().join(".cairn")), whole);
-        // What was spent is known but for calls that were under way, and those that open the embedder.
+        // Spending is known, except for calls that were under way and those that open the embedder.
         let asked = server.asked().len();
         let counted = cli.json(&["status"])["spent"][0]["calls"].as_u64().unwrap() as usize;
         let lost_max = own * (AT_ONCE + 1);
@@ -87,7 +87,7 @@ fn a_run_that_is_killed_again_and_again_sends_the_texts_of_the_calls_under_way_a
 
 #[test]
 fn titles_that_came_before_a_run_was_killed_are_not_sent_again() {
-    // The probe and the titles; of the passages nothing comes.
+    // Replies for the probe and the titles; the requests for passages fail.
     let good = Play::Embeds(16);
     let server = ChatServer::start([good.clone(), good.clone(), Play::Silent]);
     let cli = mills(&server, 64);

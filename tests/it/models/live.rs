@@ -1,4 +1,4 @@
-//! `cairn eval live`: methods side by side with a real model, within a budget, and on again where a run ended.
+//! `cairn eval live`: methods side by side with a real model, within a budget; a run continues where another one ended.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use super::asking::indexed;
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 use crate::support::{Cli, CommandOutput, assert_valid};
 
-/// Methods that ask for different things.
+/// Methods that use different skills.
 const ROWS: &str = "--rows=bm25,trail-pick,decomposition";
 
-/// A model that performs every skill that it is asked for, and says so in a few words.
+/// A model that performs every skill that is requested, in a few words.
 fn thinks() -> Play {
     Play::Thinks(Thought::new(|body: &Value| {
         let text = match body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default() {
@@ -54,7 +54,7 @@ fn a_run_that_ends_at_its_budget_goes_on_and_pays_for_nothing_twice() {
     assert!(first.stdout.contains("ended early: the budget allows 3 calls"), "{first:#?}");
     assert!(first.stdout.contains("questions left: the same command continues"), "{first:#?}");
     assert_eq!(server.asked().len(), 3);
-    // What a killed run was writing is asked again.
+    // The question whose line a killed run was writing is asked again.
     let lines = std::fs::read_to_string(cli.folder().join("live/bm25.jsonl")).unwrap();
     cli.write("live/bm25.jsonl", format!("{}\n{{\"question_id\":\"2\",\"corp", lines.lines().next().unwrap()));
     let said = run(&cli, &server, &[ROWS, "--json"]).succeeded();
@@ -127,7 +127,7 @@ fn a_table_has_calls_tokens_and_money_of_a_question() {
     let said = run(&cli, &server, &["--rows", "trail-pick"]).succeeded();
     let row = said.stdout.lines().find(|line| line.starts_with("trail-pick")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
-    // A pick and an answer, each 100 tokens read and 10 written.
+    // One pick and one answer; each reads 100 tokens and writes 10.
     assert_eq!((cells[7], cells[8], &cells[10..12]), ("2.0", "220", &["0.00040", "USD"][..]), "{said:#?}");
 
     let answers = ["eval", "answers", "--questions", "q.jsonl", "--model", "played", "--pick"];

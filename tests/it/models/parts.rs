@@ -1,5 +1,5 @@
-//! `--decompose`: a model takes a question apart, and reads what later parts need; and `--max-calls`, which says how
-//! much of all that a question may have.
+//! `--decompose`: a model decomposes a question, and finds what later parts need in passages; and `--max-calls`, which
+//! limits the calls of a question.
 
 use std::time::Instant;
 
@@ -55,7 +55,7 @@ fn names(found: &Value) -> Vec<&str> {
     found["hits"].as_array().unwrap().iter().map(|hit| hit["name"].as_str().unwrap()).collect()
 }
 
-/// Returns which skills the server was asked for, in order.
+/// Returns the skills that the server was asked for, in order.
 fn skills(server: &ChatServer) -> Vec<String> {
     let name = |body: &Value| body["response_format"]["json_schema"]["name"].as_str().unwrap_or("?").to_owned();
     server.asked().iter().map(|asked| name(&asked.body)).collect()
@@ -114,7 +114,7 @@ fn auto_makes_the_best_of_the_calls_and_asks_nothing_without_a_number() {
             vec![taken_apart(), reads(&[("Ada Lorne", 1)]), picks()],
             &["decompose", "read", "pick"],
         ),
-        // One call is kept for the answer.
+        // One call is reserved for the answer.
         (&["ask", "--max-calls", "1"], vec![good()], &["answer"]),
         (&["ask", "--max-calls", "2"], vec![picks(), good()], &["pick", "answer"]),
     ];
@@ -134,7 +134,7 @@ fn a_model_of_no_use_leaves_what_the_search_found() {
         parts(&[]),
         parts(&["Which mill did #1 build?", "Who?"]),
         parts(&["a"; 40]),
-        // They are well-formed and of something else.
+        // Well-formed parts, but of another question.
         parts(&["Who founded Rome?", "Where is Pale Weir?", "Who is Tom Reed?", "Is #3 an engineer?", "Who? ", "Why?"]),
         Play::Says("First, who was born there?".to_owned()),
         Play::Closes,
@@ -152,14 +152,14 @@ fn a_model_of_no_use_leaves_what_the_search_found() {
         assert_eq!((&skill["asked"], &skill["unusable"]), (&json!(1), &json!(1)), "{shown}");
         assert!(skill["last"].is_string() && found["ledger"].get("parts").is_none(), "{shown}: {found}");
     }
-    // One part is the question itself.
+    // A single part is the question itself.
     let server = ChatServer::start([parts(&[QUESTION])]);
     assert_eq!(names(&found(&cli, &server, &["--decompose"])), names(&plain));
 }
 
 #[test]
 fn a_reader_of_no_use_is_replaced_by_the_rule() {
-    // None of them stands where it is said to: a guess, a passage that is not there, an instruction that was obeyed.
+    // None of these can be confirmed: a guess, a passage that does not exist, an instruction that was obeyed.
     let responds = |status, body: &str| Play::Responds(status, "Retry-After: 0\r\n", body.to_owned());
     let wrong = [reads(&[("Tom Hardy", 1)]), reads(&[("Ada Lorne", 9)]), reads(&[]), Play::Says("Ada".to_owned())];
     let whole = said("{\"answers\": [");
@@ -180,7 +180,7 @@ fn a_reader_of_no_use_is_replaced_by_the_rule() {
         responds(200, &whole.replace("\"stop\"", "\"length\"")),
         responds(200, &whole.replace("\"stop\"", "\"content_filter\"")),
     ];
-    // One repair at most, or as often as a call is tried.
+    // At most one repair, or as many calls as retries allow.
     let plays = wrong.into_iter().map(|play| (play, 3)).chain(faults.into_iter().map(|play| (play, 6)));
     at_once(plays, |(play, calls_max)| {
         let cli = indexed();
@@ -197,7 +197,7 @@ fn a_reader_of_no_use_is_replaced_by_the_rule() {
 fn calls_end_where_they_may_and_the_trace_says_why() {
     let cli = indexed();
     let server = ChatServer::start([taken_apart(), Play::Says("Ada".to_owned())]);
-    // The repair of what was read would be the third call.
+    // Repairing what was read would be the third call.
     let found = found(&cli, &server, &["--decompose", "--max-calls", "2"]);
     assert_eq!(server.asked().len(), 2);
     assert_eq!(found["ledger"]["work"]["stop"], "calls");
@@ -245,7 +245,7 @@ fn what_was_recorded_is_said_again_to_an_evaluation() {
     assert_eq!(cli.run([&eval[..], &["--simulate", "1.2"]].concat()).status, Some(3));
     let answers = ["eval", "answers", "--questions", "questions.jsonl", "--simulate", "1"];
     assert_eq!(cli.run(answers).status, Some(2));
-    // Nobody stands in, and there is no model.
+    // There is no model, simulated or real.
     let refused = cli.run(eval);
     assert_eq!(refused.status, Some(2), "{refused:#?}");
     assert!(refused.stderr.contains("--simulate <P>"), "{refused:#?}");

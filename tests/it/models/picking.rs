@@ -45,7 +45,7 @@ fn what_a_model_picks_comes_first_and_all_else_keeps_its_order() {
     assert_eq!((&pick["shown"], &pick["picked"][0]), (&json!(2), &plain["hits"][1]["passage"]));
     let user = server.asked()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(user.contains("[1] Harl Mill\n") && user.contains("\n[2] Ada Lorne\n"), "{user}");
-    // Asked again, it costs nothing.
+    // Asking again costs nothing.
     assert_eq!(names(&found(&cli, &server)), [order[1], order[0]]);
     assert_eq!(server.asked().len(), 1);
     let said = run(&cli, &server, &["search", QUESTION, "--top-k", "1"]).succeeded();
@@ -75,7 +75,7 @@ fn strategies_are_compared_over_collections_and_what_is_not_comparable_is_refuse
     let steps: Vec<&Value> = rows.iter().map(|row| &row["steps"]).collect();
     assert_eq!(steps, [&json!(null), &json!(null), &json!(null), &json!(1.0)], "one that is led takes steps");
     assert!(report["notes"][0].as_str().unwrap().contains("knows the labels"));
-    // A part of `noise` may be left out; a row says which.
+    // A part of `noise` may be left out; the row says which.
     let said = of("noise,noise-filter", [".cairn", "other"]).succeeded();
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_valid("eval-matrix", &report);
@@ -91,7 +91,7 @@ fn strategies_are_compared_over_collections_and_what_is_not_comparable_is_refuse
     }
 }
 
-/// Returns what picks the second passage, and writes an answer.
+/// Returns a model that picks the second passage, and writes an answer.
 fn leads() -> Play {
     Play::Thinks(Thought::new(|body| {
         let sentences = json!([{ "text": "The builder was born in Eaststead.", "passages": [1] }]);
@@ -133,17 +133,17 @@ fn a_real_model_has_rows_of_its_own_with_answers_money_and_a_page_and_is_replaye
     let page = fs::read_to_string(cli.folder().join("page.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("live:vllm:m") && !page.contains("<script"), "{page}");
 
-    // The search has as many calls as in the other rows; the answer is one more.
+    // The search has as many calls as in the other rows; the answer takes one more.
     let said = run(&["--max-calls", "1", "--json"]).succeeded().stdout;
     let report: Value = serde_json::from_str(&said).unwrap();
     let picked = report["tables"][0]["rows"].as_array().unwrap().iter().find(|row| row["method"] == "trail+pick");
     assert_eq!(picked.map(|row| &row["calls"]), Some(&json!(2.0)), "{report:#}");
-    // A page that cannot be written is known before anybody is asked.
+    // A page that cannot be written is reported before the model is asked.
     let asked = server.asked().len();
     let refused = run(&["--html", "missing/page.html"]);
     assert!(refused.status == Some(8) && refused.stderr.contains("missing/page.html"), "{refused:#?}");
     assert_eq!(server.asked().len(), asked);
-    // What is not comparable is not compared, and a recording is no live run.
+    // Rows that cannot be compared are not, and a recording does not count as a live run.
     let said = run(&["--replay", "calls.jsonl"]).succeeded().stdout;
     assert!(said.contains("| replayed:vllm:m |") && said.contains("that of reading the recording"), "{said}");
     assert_eq!(server.asked().len(), asked);
@@ -163,7 +163,7 @@ fn a_model_that_picks_nothing_or_nonsense_leaves_the_order_as_it_was() {
         let picked = found(&cli, &server);
         assert_eq!(names(&picked), names(&plain));
         assert_eq!(picked["ledger"]["pick"]["degraded"].is_string(), is_degraded, "{picked}");
-        // One repair at most.
+        // At most one repair.
         assert!(server.asked().len() <= 2, "{}", server.asked().len());
     }
 }

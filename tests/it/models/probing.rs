@@ -1,4 +1,4 @@
-//! `cairn doctor --probe`: what a server can do is found out, remembered, and kept to.
+//! `cairn doctor --probe`: a server's capabilities are found out, remembered, and respected.
 
 use serde_json::{Value, json};
 
@@ -35,11 +35,11 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
     let kept = || says(r#"{"verdict": "yes"}"#);
     let cases = [
         (vec![says("Yes."), kept()], "follows a JSON schema, takes", Some("json_schema"), true),
-        // The schema is taken, and nothing comes of it.
+        // The server accepts the schema but does not follow it.
         (vec![says("Yes."), says("Yes."), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
         (vec![says("Yes."), refuses(), says("Yes."), refuses()], "neither", None, true),
         (vec![says("Yes."), refuses(), refuses(), says("Yes.")], "neither", None, true),
-        // As llama-cpp-python's server refuses what it does not know.
+        // llama-cpp-python's server refuses parameters that it does not know like this.
         (vec![says("Yes."), fails(), says(r#"{"wet": true}"#)], "has a JSON mode", Some("json_object"), true),
         (vec![refuses(), says("Yes."), kept()], "follows a JSON schema, refuses", Some("json_schema"), false),
     ];
@@ -50,7 +50,7 @@ fn what_a_server_can_do_is_found_out_and_the_next_question_keeps_to_it() {
         assert_valid("doctor", &value);
         let check = value["checks"].as_array().unwrap().last().unwrap().clone();
         assert!(check["part"] == "model" && check["detail"].as_str().unwrap().contains(says_of_it), "{check}");
-        // The skill for which the server says what it should works.
+        // Skills work if the server gives valid replies to them.
         assert!(
             check["detail"]
                 .as_str()
@@ -77,7 +77,7 @@ fn a_reply_that_is_cut_is_given_more_room_and_says_nothing_about_the_form() {
         (vec![cut(), kept()], "follows a JSON schema", "json_schema"),
         (vec![cut(), cut(), object()], "has a JSON mode", "json_object"),
         (vec![cut(), refuses(), object()], "has a JSON mode", "json_object"),
-        // As if nobody had asked.
+        // As without a probe.
         (vec![cut(), cut(), cut(), cut()], "its form is unknown", "json_schema"),
         (vec![cut(), cut(), refuses(), refuses()], "its form is unknown", "json_schema"),
     ];

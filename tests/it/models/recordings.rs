@@ -1,4 +1,4 @@
-//! Recordings of vectors: whole runs with an embedder behind a server, again and without it.
+//! Recordings of vectors: whole runs with an embedder behind a server are repeated without it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::generating::{name_of, written};
 use crate::support::Cli;
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 
-/// Notes, and settings by which `vllm` is the server of both models.
+/// Notes, and settings with the server as `vllm` for both models.
 pub(super) fn notes(server: &ChatServer) -> Cli {
     let cli = Cli::new();
     cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned down twice.");
@@ -17,7 +17,7 @@ pub(super) fn notes(server: &ChatServer) -> Cli {
     cli
 }
 
-/// Returns the notes and their index, with the calls of its making in `made.jsonl`.
+/// Returns the notes and their index; the calls that made it are in `made.jsonl`.
 fn recorded() -> (Cli, ChatServer) {
     let server = ChatServer::start([Play::Embeds(32)]);
     let cli = notes(&server);
@@ -30,7 +30,7 @@ pub(super) fn lines(cli: &Cli, name: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Returns what a command prints as JSON, but for the time that it took.
+/// Returns a command's JSON output, without times.
 #[track_caller]
 pub(super) fn printed(cli: &Cli, args: &[&str]) -> Value {
     let said = cli.run([args, &["--json"]].concat()).succeeded();
@@ -39,7 +39,7 @@ pub(super) fn printed(cli: &Cli, args: &[&str]) -> Value {
     printed
 }
 
-/// Takes out of what was printed how long it took.
+/// Removes times from the output.
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -94,7 +94,7 @@ fn questions_to_an_index_that_is_pinned_to_a_server_are_recorded_and_replayed_wi
     }
     let other = ["search", "Where is Eaststead?", "--strategy", "dense", "--replay", "search.jsonl"];
     cli.refuses(&other, "input", &["text 1 (`Where is Eaststead?`)"]);
-    // Words need no vectors.
+    // A search by words needs no vectors.
     cli.run(["search", "Where is Eaststead?", "--strategy", "lexical", "--replay", "search.jsonl"]).succeeded();
 }
 

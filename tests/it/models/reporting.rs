@@ -1,5 +1,5 @@
 //! `cairn index --model --reports`: reports about topics that a model writes, when they are written again, and what
-//! serves where there are none.
+//! replaces missing ones.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::support::{Cli, assert_valid};
 const REPORTS: &[&str] = &["--reports", "--rule-questions"];
 const TITLE: &str = "Ada Lorne and her mills";
 
-/// A model that says this of every topic, and that it stands in these sentences.
+/// A model that gives this report on every topic, citing these sentences.
 fn says(title: &'static str, sentences: Value) -> Play {
     Play::Thinks(Thought::new(move |_| {
         let findings = json!([{ "text": "Ada Lorne built mills.", "sentences": sentences }]);
@@ -26,7 +26,7 @@ fn topics(cli: &Cli) -> Vec<Value> {
     topics["topics"].as_array().unwrap().clone()
 }
 
-/// What a model wrote is what `layers`, an overview, entities and the page show too.
+/// `layers`, an overview, entities and the page all show what a model wrote.
 #[track_caller]
 fn assert_shown_by_all(cli: &Cli) {
     let answer = cli.json(&["ask", "What are these documents about?"]);
@@ -37,7 +37,7 @@ fn assert_shown_by_all(cli: &Cli) {
     assert_eq!(finding["text"], "Ada Lorne built mills.");
     assert!(finding["citations"][0]["quote"].as_str().unwrap().contains("Mill"), "{community:#}");
     assert!(answer["text"].as_str().unwrap().starts_with(TITLE), "{answer:#}");
-    // What is written of all documents is not shown where some are left out.
+    // A report on all documents is not shown if some are left out.
     let args = ["ask", "What are these documents about?", "--filter", "title!=Harl Mill"];
     let community = cli.json(&args)["ledger"]["layers"]["communities"][0].clone();
     assert_eq!((&community["title"], community.get("summary")), (&json!(TITLE), None), "{community:#}");
@@ -72,14 +72,14 @@ fn a_report_is_shown_with_its_sentences_and_written_again_only_where_content_cha
         assert_valid("export", &serde_json::from_str(line).unwrap());
     }
 
-    // Equal content costs nothing and makes no version, with a model and without one.
+    // Unchanged content costs nothing and makes no version, with or without a model.
     let again = report_of(&cli, &server, REPORTS);
     assert_eq!((&again["version"], &again["reported"]["written"]), (&report["version"], &json!(0)));
     cli.run(["index", "notes"]).succeeded();
     assert_eq!((topics(&cli), server.asked().len() as u64), (first, count));
     assert_eq!(status_of(&cli)["reports"], json!({ "written": count, "failed": 0, "failures": [] }));
 
-    // What was written serves as long as the members are the same, and is written again where a text changed.
+    // A report is kept as long as the members are the same, and written again if a text changes.
     cli.write("notes/03.txt", "Quill Mill\n\nQuill Mill was built by Ada Lorne in 1813. It burned down thrice.");
     cli.run(["index", "notes"]).succeeded();
     assert_eq!(topics(&cli)[0]["report"]["title"], TITLE);
@@ -93,7 +93,7 @@ fn a_report_is_shown_with_its_sentences_and_written_again_only_where_content_cha
 
 #[test]
 fn without_a_report_that_can_be_used_rules_serve_and_nothing_is_asked_again() {
-    // It names sentences that were not shown, or says nothing.
+    // It cites sentences that were not shown, or says nothing.
     let (cli, server) = (mills(), ChatServer::start([says(TITLE, json!([900]))]));
     let said = index(&cli, &server, &[REPORTS, &["--json"]].concat());
     assert_eq!(said.status, Some(10), "all that came was of no use: {said:#?}");

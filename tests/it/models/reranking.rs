@@ -1,4 +1,4 @@
-//! Rerankers behind a server: what goes out, what comes of each fault, and what a search makes of that.
+//! Rerankers behind a server: requests, faults, and how a search uses scores.
 
 use std::fs;
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ fn score(url: &str, texts: &[&str]) -> Result<Vec<f32>, Error> {
     block_on(async move { reranker.score(QUESTION, &texts).await.scores })
 }
 
-/// Scores texts by where `word` stands in them, the best first, with the texts, as servers do.
+/// Scores texts by the position of `word` in them, best first, with the texts, as servers do.
 fn scores(word: &'static str) -> Play {
     Play::Judges(Judge::new(move |asked| {
         let Some(texts) = asked.body["documents"].as_array() else { return (200, "{}".to_owned()) };
@@ -132,7 +132,7 @@ fn where_a_server_gives_nothing_the_order_is_that_of_the_search_and_it_says_so()
         let notes = found["ledger"]["notes"].to_string();
         assert!(notes.contains("without the reranker") && !notes.contains(CANARY), "{notes}");
     }
-    // What somebody has to correct is said.
+    // An error that the user has to correct is reported.
     let said = format!("the key {CANARY} is none");
     server.play([Play::Responds(401, "", json!({ "message": said }).to_string())]);
     cli.refuses(&search("server:m", &[]), "input", &["reranker"]);
@@ -156,7 +156,7 @@ fn calls_to_a_reranker_count_in_those_that_a_question_may_take_and_are_in_the_tr
         assert_eq!(kept["ledger"]["reranking"]["spent"]["calls"], 0);
     }
     assert_eq!(server.asked().len(), 1);
-    // A passage more than one call takes is a call more, and calls go out together or not at all.
+    // One passage more than a call takes requires another call; calls are sent together or not at all.
     for number in 0..110 {
         cli.write(&format!("notes/{number}.txt"), format!("Mill {number}\n\nMill {number} was built in {number}."));
     }
@@ -210,7 +210,7 @@ fn calls_that_were_not_made_since_one_before_them_failed_are_left_for_the_answer
     }
     cli.run(["index", "notes"]).succeeded();
     let asked = ["ask", QUESTION, "--strategy", "trail", "--reranker", "server:m", "--rerank", "110"];
-    // Two calls of the reranker, of which the second is not made, and two for the answer.
+    // Two calls of the reranker, the second of which is not made, and two for the answer.
     let answer = cli.json(&[&asked[..], &["--model", "vllm:m", "--max-calls", "3"]].concat());
     assert!(answer["ledger"]["notes"].to_string().contains("without the reranker"), "{answer}");
     assert_eq!((&answer["kind"], server.asked().len()), (&json!("written"), 3), "{answer}");
@@ -231,7 +231,7 @@ fn calls_to_a_reranker_are_recorded_and_replayed_without_server_and_key() {
     fs::remove_file(cli.folder().join("key.txt")).unwrap();
     let again = cli.json(&search("server:m", &["--replay", "calls.jsonl"]));
     assert_eq!((again, server.asked().len()), (first, 1));
-    // What was not scored then is said.
+    // What was not scored in the recorded run is reported.
     let other = ["search", "Where is Eaststead?", "--reranker", "server:m", "--replay", "calls.jsonl"];
     cli.refuses(&other, "input", &["the score of text 1 (`", "is not in the recording"]);
     let of_other = search("server:other", &["--replay", "calls.jsonl"]);

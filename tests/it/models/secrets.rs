@@ -1,4 +1,4 @@
-//! The key and other secrets: where they go, and that they go nowhere else.
+//! The key and other secrets: they go where they must, and nowhere else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::recordings::{lines, notes};
 use crate::support::chat::{ChatServer, Ending, Play, Reply, Thought, said as reply_of};
 use crate::support::{Cli, CommandOutput};
 
-/// What is looked for wherever something is written.
+/// The secret to look for wherever something is written.
 const CANARY: &str = "sk-canary-93fe7a51";
 const OTHER: &str = "header-canary-20bb6c";
 
@@ -33,7 +33,7 @@ fn assert_no_canary(cli: &Cli, said: &CommandOutput) {
     assert_nowhere(cli, said, OTHER);
 }
 
-/// Checks that a secret was not printed, and is in no file but the settings.
+/// Checks that a secret was not printed, and is in no file other than the settings.
 #[track_caller]
 pub(super) fn assert_nowhere(cli: &Cli, said: &CommandOutput, canary: &str) {
     assert!(!said.stdout.contains(canary) && !said.stderr.contains(canary), "{said:#?}");
@@ -61,10 +61,10 @@ fn the_key_is_sent_to_the_server_and_written_nowhere() {
     );
     assert_no_canary(&cli, &said);
 
-    // A server that repeats it, in every way it can say no.
+    // A server that repeats the key in every kind of error.
     for (status, record) in [(401, "a"), (403, "b"), (400, "c"), (429, "d"), (500, "e"), (200, "f")] {
         let server = ChatServer::start([Play::Responds(status, "Retry-After: 3000\r\n", echo.clone())]);
-        // Another question's reply is not kept yet.
+        // The reply to another question is not kept yet.
         let said = asked(&cli, &server, &["--record", record, "--top-k", "1"]);
         assert_eq!(server.asked().len(), 1, "{said:#?}");
         assert_no_canary(&cli, &said);
@@ -111,18 +111,18 @@ fn the_key_is_in_no_recording_of_vectors_and_a_replay_needs_none() {
         assert!(server.asked()[0].head.contains(CANARY), "{said:#?}");
         assert!(!lines(&cli, &file).is_empty(), "{name}");
         assert_nowhere(&cli, &said, CANARY);
-        // What failed then fails again, and in the same way.
+        // What failed then fails again in the same manner.
         let asked = server.asked().len();
         let again = run(&["--replay", &file, "--index", "again"], "");
         assert_eq!((again.status, server.asked().len()), (said.status, asked), "{name}: {again:#?}");
     }
 }
 
-/// Returns the reply of a model that repeats what it was sent, in every place that is kept.
+/// Returns the reply of a model that repeats the request in every field that is kept.
 fn echo() -> String {
     let sentence = format!("Ada Lorne built Harl Mill with {CANARY} and {OTHER}.");
     let answer = json!({ "can_answer": true, "short": CANARY, "sentences": [{ "text": sentence, "passages": [1] }] });
-    // As JSON may write it as well: the second time it is read, it is the key again.
+    // JSON may also write it like this: when it is read a second time, it is the key again.
     answer.to_string().replacen("sk-", "s\\u006b\\u002d", 1)
 }
 

@@ -1,4 +1,4 @@
-//! `cairn index --separate-questions`: the two kinds of questions of a passage in a call each.
+//! `cairn index --separate-questions`: one call for each of the two kinds of questions of a passage.
 
 use std::process::Stdio;
 use std::thread;
@@ -19,13 +19,13 @@ fn is_second(body: &Value) -> bool {
     body["messages"][0]["content"].as_str().unwrap().contains("leads to and does not answer")
 }
 
-/// Returns one kind of what a model writes of a document.
+/// Returns a model's questions of one kind about a document.
 fn one_kind(body: &Value, kind: &str) -> String {
     let both: Value = serde_json::from_str(&written(&name_of(body))).unwrap();
     json!({ "questions": both[kind] }).to_string()
 }
 
-/// A model that writes the kind of questions that it is asked for; of a document of this name the in-coming ones only.
+/// A model that writes the requested kind of questions; about the document `half`, only in-coming ones.
 fn apart(half: &'static str) -> Play {
     Play::Thinks(Thought::new(move |body| {
         let kind = if is_second(body) && name_of(body) != half { "raised" } else { "answered" };
@@ -33,7 +33,7 @@ fn apart(half: &'static str) -> Play {
     }))
 }
 
-/// The same for every document, some time after it is asked.
+/// The same for every document, after a pause.
 fn slowly(pause: Duration) -> Play {
     Play::Thinks(Thought::new(move |body| {
         thread::sleep(pause);
@@ -52,7 +52,7 @@ fn both_kinds_are_asked_for_in_a_call_each_and_are_what_one_call_gives() {
     assert_eq!(report["model"]["spent"]["calls"], 24);
     assert_eq!(cli.canonical(".cairn"), cli.canonical("together"));
 
-    // Paid for once; asked for the other way, it is another prompt.
+    // It is paid for once; requested in the other form, it is another prompt.
     let again = report_of(&cli, &server, &[APART]);
     assert_eq!((&again["version"], server.asked().len()), (&report["version"], 3 * COUNT));
     let expected = |more: &[&str]| {
@@ -79,7 +79,7 @@ fn two_calls_a_passage_are_foreseen() {
     let read = |stage: &Value| stage["usage"]["input_tokens"].as_u64().unwrap();
     assert!(read(&two) > read(&one) * 3 / 2, "{one} {two}");
 
-    // Once there are replies, they say how long the next are.
+    // Once there are replies, they show how long the next ones will be.
     index(&cli, &server, &[APART]).succeeded();
     cli.write("notes/new.txt", "Nook Mill was built by Ada Lorne.");
     let usage = &stage(&[APART])["usage"];
@@ -90,7 +90,7 @@ fn two_calls_a_passage_are_foreseen() {
 fn a_passage_with_one_kind_alone_keeps_what_rules_made_and_is_listed() {
     let (cli, server) = (mills(), ChatServer::start([apart("Quill Mill")]));
     let report = report_of(&cli, &server, &[APART]);
-    // The second kind repeats the first: it is asked for once more, and then left.
+    // The second kind repeats the first one: it is requested once more, and then given up.
     assert_eq!((&report["model"]["written"], server.asked().len()), (&json!(11), 2 * COUNT + 1));
     let reason = report["model"]["failed"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("`questions` has 0 different questions; at least 4 are needed"), "{report}");
@@ -130,7 +130,7 @@ fn every_fault_at_the_second_call_leaves_the_passage_as_it_was() {
                 assert!(server.asked().len() <= 8, "{shown}: {}", server.asked().len());
                 let [by_rule, by_model] = origins(&cli)["notes/Pale Mill.txt"];
                 assert!(by_rule > 0 && by_model == 0, "{shown}");
-                // What the failed passage paid for counts.
+                // The cost of the failed passage counts.
                 let spent = report["model"]["spent"]["calls"].as_u64().unwrap();
                 assert!(spent >= 3, "{shown}: {report}");
             });
@@ -147,7 +147,7 @@ fn what_is_refused_at_the_second_call_ends_the_run_with_the_first_kept_and_count
     assert!(said.status == Some(3) && said.stderr.contains("no such key"), "{said:#?}");
     server.play([apart("")]);
     let report = report_of(&cli, &server, &[APART]);
-    // The two that came before, one of them refused.
+    // The two from before, one of them refused.
     assert_eq!((&report["model"]["written"], server.asked().len()), (&json!(12), 2 * COUNT + 1));
     assert_eq!(status_of(&cli)["spent"][0]["calls"], 24);
 }
@@ -155,13 +155,13 @@ fn what_is_refused_at_the_second_call_ends_the_run_with_the_first_kept_and_count
 #[test]
 fn what_is_asked_anew_is_asked_once_where_the_budget_holds_its_second_call_back() {
     let (cli, server) = (mills(), ChatServer::start([Play::Says("no questions".to_owned())]));
-    // It stops after some; later runs come to the rest.
+    // It stops after some passages; later runs do the rest.
     for _ in 0..COUNT {
         index(&cli, &server, &[APART]);
     }
     let first = server.asked().len();
     server.play([slowly(Duration::from_millis(30))]);
-    // Calls beside each other set aside more than is left for all of their second ones, and go on when there is room.
+    // Concurrent calls reserve more than remains for all of their second calls, and continue when there is room.
     let report = report_of(&cli, &server, &[APART, "--retry-failed", "--budget", "16000 tokens"]);
     let asked: Vec<Value> = server.asked()[first..].iter().map(|it| it.body["messages"].clone()).collect();
     let distinct: std::collections::BTreeSet<String> = asked.iter().map(Value::to_string).collect();

@@ -1,4 +1,4 @@
-//! What a run is said to cost against what a model then charges for it, and what a run that is killed loses.
+//! The estimate of a run compared with what a model then charges, and what a killed run loses.
 
 use std::fs;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::support::{Cli, CommandOutput, Random, canonical, shared_data};
 
 /// Documents of each collection that are indexed.
 const DOCUMENTS: usize = 250;
-/// How far the estimate may be off.
+/// Maximum error of the estimate.
 const OFF_MAX: f64 = 0.15;
 /// Runs that are killed.
 const KILLS: usize = 100;
-/// Calls at one time while runs are killed.
+/// Concurrent calls while runs are killed.
 const AT_ONCE: usize = 3;
 
-/// Returns a number that a text always gives, from 0 below `end`.
+/// Returns a number below `end` that depends only on a text.
 fn drawn(text: &str, end: usize) -> usize {
     usize::from(sum_of(text)) % end
 }
@@ -30,12 +30,12 @@ fn sum_of(text: &str) -> u8 {
     text.bytes().fold(17_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte))
 }
 
-/// Writes questions out of sentences of a passage, between the fewest and the most that are asked for.
+/// Writes questions from sentences of a passage, in a number between the limits of a request.
 fn questions(user: &str) -> String {
     let passage = user.split_once("\n\n").map_or(user, |(_, passage)| passage);
     let words: Vec<&str> = passage.split_whitespace().filter(|word| word.len() > 3 && !word.contains('=')).collect();
     let question = |number: usize, start: &str| {
-        // Ten words, as questions of such passages have.
+        // Ten words, like questions about such passages.
         let from = drawn(&format!("{user}{number}{start}"), 200) % words.len().max(1);
         let own: Vec<&str> = words.iter().cycle().skip(from).take(7).copied().collect();
         json!({ "question": format!("{start} {} {number}?", own.join(" ")), "keywords": own[..3] })
@@ -45,7 +45,7 @@ fn questions(user: &str) -> String {
     json!({ "answered": answered, "raised": raised }).to_string()
 }
 
-/// A model and an embedder that charge for all that they are sent and say, by the tokens of newer models of `OpenAI`.
+/// A model and an embedder that charge for everything they are sent and reply, in the tokens of newer `OpenAI` models.
 fn charging() -> Play {
     let tokens: &'static CoreBPE = o200k_base_singleton();
     let thought = Thought::new(move |body| {
@@ -84,17 +84,17 @@ fn what_a_run_is_said_to_cost_is_what_a_model_then_charges() {
     }
 }
 
-/// Fails unless what was said is near what was charged.
+/// Fails unless the estimate is close to the charge.
 #[track_caller]
 fn assert_near(part: &str, expected: &Value, charged: &Value) {
-    // Of the prices of most models, the reply's is four times the prompt's.
+    // Most models charge four times as much for the reply as for the prompt.
     let money = |usage: &Value| {
         let [read, written] = ["input_tokens", "output_tokens"].map(|it| usage[it].as_f64().unwrap());
         [read, written, read + 4.0 * written]
     };
     let (expected, charged) = (money(expected), money(charged));
     for (what, (expected, charged)) in ["read", "written", "money"].iter().zip(expected.into_iter().zip(charged)) {
-        // An embedder writes nothing.
+        // An embedder has no output tokens.
         let off = if charged > 0.0 { expected / charged - 1.0 } else { expected };
         println!("{part}: {what}: {expected} said, {charged} charged, {off:+.3}");
         assert!(off.abs() <= OFF_MAX, "{part}: {what}: {expected} said, {charged} charged, {off:+.3}");
@@ -142,7 +142,7 @@ fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twi
             let mut command = cli.command(["index", "notes", "--model", "played"]);
             command.env("CAIRN_MODEL_URL", &server.url).stderr(std::process::Stdio::null());
             let mut run = command.spawn().unwrap();
-            // Longer each time, so that also a slow machine comes to an end.
+            // Runs get longer, so that a slow machine finishes, too.
             std::thread::sleep(Duration::from_millis((20 + random.below(100) + own * own) as u64));
             if let Some(status) = run.try_wait().unwrap() {
                 assert!(status.success(), "{status}");
@@ -156,7 +156,7 @@ fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twi
         let asked = server.asked().len();
         assert!((12..=12 + own * AT_ONCE).contains(&asked), "{asked} calls after {own} kills");
         assert_eq!(canonical(&cli.folder().join(".cairn")), whole);
-        // What was spent is known but for calls that were under way.
+        // Spending is known, except for calls that were under way.
         let counted = cli.json(&["status"])["spent"][0]["calls"].as_u64().unwrap() as usize;
         assert!((asked.saturating_sub(own * AT_ONCE)..=asked).contains(&counted), "{counted} of {asked}, {own} kills");
     }
@@ -172,7 +172,7 @@ fn hundreds_of_calls_go_out_at_one_time_where_they_may() {
     cli.configure(format!("[model]\nconcurrency = {CALLS}"));
     let came = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&came);
-    // No call is answered before all are there.
+    // No call is answered before all have arrived.
     let model = Thought::new(move |body| {
         counted.fetch_add(1, Ordering::SeqCst);
         let began = Instant::now();

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::asking::{ask, good, indexed};
 use crate::support::chat::{ChatServer, Ending, Play};
 
-/// A reply of two sentences in pieces of a few letters, of which the first sentence is borne out.
+/// A reply of two sentences in pieces of a few letters; the first sentence is supported.
 fn pieces() -> Vec<String> {
     let reply = r#"{"can_answer": true, "sentences": [{"text": "Ada Lorne built Harl Mill.", "passages": [1]},
         {"text": "Bertha Quill paid for it in 1999.", "passages": [1]}]}"#;
@@ -27,13 +27,13 @@ fn sentences_are_those_of_the_answer_marked_counted_kept_and_recorded_as_without
     );
     assert!(streamed.stderr.contains("1 call, 300 tokens read, 40 written"), "{streamed:#?}");
     assert_eq!(server.asked()[0].body["stream"], true);
-    // Neither the same reply from those that are kept nor a replay comes in pieces.
+    // Neither kept replies nor replays come in pieces.
     for more in [&["--stream", "--max-calls", "0"][..], &["--max-calls", "0"], &["--stream", "--replay", "calls.jsonl"]]
     {
         assert_eq!(ask(&cli, &server, more).succeeded().stdout, streamed.stdout, "{more:?}");
     }
     assert_eq!(server.asked().len(), 1);
-    // A server that sends it in one piece does no harm.
+    // A server may send it in one piece.
     let (cli, server) = (indexed(), ChatServer::start([good()]));
     assert!(ask(&cli, &server, &["--stream"]).succeeded().stdout.starts_with("Ada Lorne built Harl Mill. [1]\n\n"));
 }

@@ -1,5 +1,5 @@
-//! Servers that refuse what their public documentation says they refuse: what they do not take is left out, found out
-//! once, and remembered.
+//! Servers that refuse what their public documentation says they refuse: such parameters are left out, found out once,
+//! and remembered.
 
 use serde_json::{Value, json};
 
@@ -7,13 +7,13 @@ use super::asking::{QUESTION, ask, good, indexed};
 use crate::support::chat::{Afterwards, Asked, ChatServer, Judge, Play, said, streamed};
 use crate::support::{Cli, CommandOutput};
 
-/// What a model says who built the mill.
+/// A model's answer to who built the mill.
 fn answer() -> String {
     let sentences = json!([{ "text": "Ada Lorne built Harl Mill.", "passages": [1] }]);
     json!({ "can_answer": true, "sentences": sentences }).to_string()
 }
 
-/// A server that answers, unless something in a request is refused, with this status and these words.
+/// A server that answers, unless it refuses something in a request, with this status and message.
 fn refusing(status: u16, refusal: impl Fn(&Value) -> Option<&'static str> + Send + Sync + 'static) -> ChatServer {
     ChatServer::start([Play::Judges(Judge::new(move |asked: &Asked| match refusal(&asked.body) {
         Some(why) => (status, json!({ "error": { "message": why, "type": "invalid_request_error" } }).to_string()),
@@ -26,7 +26,7 @@ fn answered(said: &CommandOutput) {
     assert!(said.status == Some(0) && said.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{said:#?}");
 }
 
-/// Asks twice: what the server refuses is found out by the first question, for nothing, and the second is right.
+/// Asks twice: the first question finds out at no cost what the server refuses, and the second request is right.
 #[track_caller]
 fn is_found_out(server: &ChatServer, requests: usize) -> Value {
     let cli = indexed();

@@ -1,5 +1,5 @@
-//! `cairn index --model --summaries`: what the members of clusters have in common, as a model says it, when it is asked
-//! again, and what serves where it says nothing.
+//! `cairn index --model --summaries`: what the members of clusters have in common according to a model, when it is
+//! asked again, and what replaces missing summaries.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::support::{Cli, assert_valid};
 const SUMMARIES: &[&str] = &["--summaries", "--rule-questions"];
 const NAMES: [&str; 2] = ["Mills of Ada Lorne", "Fires"];
 
-/// A model that says this of every cluster, and that it stands in these sentences.
+/// A model that gives this summary of every cluster, citing these sentences.
 fn says(name: &'static str, sentences: Value) -> Play {
     Play::Thinks(Thought::new(move |body| {
         assert_eq!(body["response_format"]["json_schema"]["name"], "summarize");
@@ -54,17 +54,17 @@ fn a_summary_is_shown_with_its_sentences_and_written_again_only_where_content_ch
     }
     let said: Vec<&Value> = said.iter().filter_map(|line| line.get("summary_description")).collect();
     assert_eq!(said.len() as u64, count);
-    // A type that was not asked for is none.
+    // A type that was not requested is dropped.
     let aspects = &said[0]["aspects"];
     assert_eq!((&aspects[0]["type"], aspects[1].get("type")), (&json!("place"), None), "{aspects:#}");
 
-    // Equal content costs nothing and makes no version, with a model and without one.
+    // Unchanged content costs nothing and makes no version, with or without a model.
     let again = report_of(&cli, &server, SUMMARIES);
     assert_eq!((&again["version"], &again["summarized"]["written"]), (&report["version"], &json!(0)));
     cli.run(["index", "notes"]).succeeded();
     assert_eq!((entered(&cli, &[]), server.asked().len() as u64), (found, count));
 
-    // It is asked again where a text of a member changed.
+    // It is asked again if the text of a member changes.
     server.play([says("Mills, said anew", json!([1]))]);
     cli.write("notes/00.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne and Tom Reed in 1810, for Ann Orr.");
     let report = report_of(&cli, &server, SUMMARIES);
@@ -75,7 +75,7 @@ fn a_summary_is_shown_with_its_sentences_and_written_again_only_where_content_ch
 
 #[test]
 fn without_a_summary_that_can_be_used_rules_serve_and_nothing_is_asked_again() {
-    // It names sentences that were not shown.
+    // It cites sentences that were not shown.
     let (cli, server) = (mills(), ChatServer::start([says(NAMES[0], json!([900]))]));
     let said = index(&cli, &server, &[SUMMARIES, &["--json"]].concat());
     assert_eq!(said.status, Some(10), "all that came was of no use: {said:#?}");
@@ -95,7 +95,7 @@ fn without_a_summary_that_can_be_used_rules_serve_and_nothing_is_asked_again() {
     server.play([says(NAMES[0], json!([1]))]);
     let report = report_of(&cli, &server, &[SUMMARIES, &["--retry-failed"]].concat());
     assert_eq!(report["summarized"]["written"], status["summaries"]["failed"]);
-    // What stands in documents that a filter leaves out is not shown.
+    // What a filter leaves out is not shown in summaries either.
     let all = entered(&cli, &[]);
     let cited = all[0]["summary"][0]["citations"][0]["document"].as_str().unwrap();
     let left = entered(&cli, &["--filter", &format!("title!={cited}")]);

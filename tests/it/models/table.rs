@@ -1,5 +1,5 @@
-//! The table of faults in `docs/models.md`: every fault of a server at every kind of call, played, and written down.
-//! `CAIRN_TEST_WRITE_DOCS=1` writes what comes of it into the page.
+//! The table of faults in `docs/models.md`: every fault of a server during every kind of call, played and written down.
+//! `CAIRN_TEST_WRITE_DOCS=1` writes the results into the page.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,16 +12,16 @@ use super::generating::two_mills;
 use crate::support::chat::{ChatServer, Play, said};
 use crate::support::{Cli, CommandOutput};
 
-/// What stands before and behind the table in the page.
+/// The lines before and after the table in the page.
 const MARKS: [&str; 2] = ["<!-- faults: written by tests/it/models/table.rs -->\n", "<!-- end of faults -->"];
 
 /// A kind of calls.
 struct Site {
-    /// What it is called.
+    /// Its name.
     name: &'static str,
     /// The command that makes one.
     args: &'static [&'static str],
-    /// What the server does before: the call that is looked at is not always the first.
+    /// What the server does first: the tested call is not always the first one.
     before: fn() -> Vec<Play>,
 }
 
@@ -51,7 +51,7 @@ const fn of(name: &'static str, args: &'static [&'static str]) -> Site {
     Site { name, args, before: Vec::new }
 }
 
-/// Every fault, as a reader would say it.
+/// Every fault, as a reader would describe it.
 fn faults() -> Vec<(&'static str, Play)> {
     let responds = |status, headers, body: &str| Play::Responds(status, headers, body.to_owned());
     let whole = said("{}");
@@ -74,7 +74,7 @@ fn faults() -> Vec<(&'static str, Play)> {
     ]
 }
 
-/// Returns what comes of a fault at a kind of call, for a table.
+/// Returns the result of a fault during a kind of call, for the table.
 fn outcome(play: &Play, site: &Site) -> String {
     let Site { args, before, .. } = site;
     let cli = two_mills();
@@ -124,7 +124,7 @@ fn kept(cli: &Cli) -> u64 {
     stats["replies"].as_u64().unwrap_or(0)
 }
 
-/// Returns the kinds of calls of each column: those of which the same comes stand together.
+/// Returns the kinds of calls for each column: those with the same results share one.
 fn columns(rows: &[(&str, Vec<String>)]) -> Vec<Vec<usize>> {
     let is_alike = |a: usize, b: usize| rows.iter().all(|(_, cells)| cells[a] == cells[b]);
     let mut columns: Vec<Vec<usize>> = Vec::new();
@@ -137,13 +137,13 @@ fn columns(rows: &[(&str, Vec<String>)]) -> Vec<Vec<usize>> {
     columns
 }
 
-/// A model that answers, so that what it cites can be checked.
+/// A model that answers, so that its citations can be checked.
 fn answers() -> Play {
     let sentences = json!([{ "text": "Ada Lorne built Harl Mill.", "passages": [1] }]);
     Play::Says(json!({ "can_answer": true, "sentences": sentences }).to_string())
 }
 
-/// Returns what comes of a fault at each kind of call, which are played at the same time.
+/// Returns the results of a fault during each kind of call, played concurrently.
 fn row(play: &Play) -> Vec<String> {
     thread::scope(|scope| {
         let cells: Vec<_> = SITES.iter().map(|site| scope.spawn(move || outcome(play, site))).collect();

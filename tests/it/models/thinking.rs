@@ -7,10 +7,10 @@ use super::generating::{mills, name_of, origins, report_of, written};
 use crate::support::CommandOutput;
 use crate::support::chat::{Answers, ChatServer, Play, said};
 
-/// Tokens that the model thinks first.
+/// Tokens that the model spends on thinking.
 const THINKS: u64 = 700;
 
-/// A model that is cut unless it has room to think, and thinks aloud.
+/// A model that needs room to think or is cut off, and prints its thoughts.
 fn thinker(reply: impl Fn(&Value) -> String + Send + Sync + 'static) -> Play {
     Play::Answers(Answers::new(move |body: &Value| {
         let limit = body["max_tokens"].as_u64().unwrap();
@@ -45,7 +45,7 @@ fn a_model_that_thinks_gets_room_once_it_is_cut_and_that_is_remembered() {
     };
     let ledger = pick();
     assert_eq!((&ledger["pick"]["picked"].as_array().unwrap().len(), ledger["pick"].get("degraded")), (&1, None));
-    // Both calls are said, with what both came to.
+    // Both calls are reported, with their total cost.
     assert_eq!(ledger["work"]["spent"]["calls"], 2, "{ledger}");
     assert_eq!(limits(&server)[..2], [256, 256 + 4096]);
     let file = std::fs::read_to_string(cli.folder().join(".cache/cairn/servers.json")).unwrap();
@@ -72,7 +72,7 @@ fn room_to_think_can_be_set_and_what_is_thought_is_not_streamed() {
         (&json!(3024), &json!("low"), &json!(20))
     );
     assert!((body["temperature"].as_f64().unwrap() - 0.6).abs() < 1e-6, "{body}");
-    // Another temperature may say something else: it is asked for.
+    // At another temperature, the reply may differ, so the model is asked.
     cli.configure(set(3000));
     ask(&cli, &server, &[]).succeeded();
     assert_eq!(server.asked().len(), 1, "room to think is no part of what a reply depends on");

@@ -1,5 +1,5 @@
-//! A server whose certificate an authority of the test's own has signed: it is asked where that is trusted, and by no
-//! other name than its own.
+//! A server whose certificate is signed by an authority of the test: it is asked if that authority is trusted, and only
+//! by its own name.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::support::certificates::certificates;
 use crate::support::chat::ChatServer;
 use crate::support::{Cli, left_out};
 
-/// Makes an authority and a certificate of it; says what is left out where that cannot be done.
+/// Makes an authority and a certificate of it; reports what is left out if that is not possible.
 fn signed() -> Option<TempDir> {
     let folder = TempDir::new().unwrap();
     if certificates(folder.path()).is_err() {
@@ -21,8 +21,8 @@ fn signed() -> Option<TempDir> {
     Some(folder)
 }
 
-/// Returns the answer with the model at `url`, where the certificates of the file `ca.pem` are trusted if `line` says
-/// so.
+/// Returns the answer with the model at `url`; `line` of the settings says whether the certificates in `ca.pem` are
+/// trusted.
 fn asked(cli: &Cli, url: &str, line: &str) -> Value {
     cli.configure(format!("[model]\nurl = \"{url}\"\nname = \"m\"\n{line}\n"));
     cli.json(&["ask", QUESTION, "--model", "default"])

@@ -1,4 +1,4 @@
-//! What a model once extracted from real passages, said again where an index asks for questions.
+//! Recorded extractions of a model from real passages, replayed when an index asks for questions.
 
 use std::sync::Arc;
 

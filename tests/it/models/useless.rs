@@ -1,4 +1,4 @@
-//! Models of whose replies nothing can be used: what they cost ends soon, is said, and is not the end.
+//! Models with unusable replies only: their cost is limited and reported, and the run continues without them.
 
 use serde_json::{Value, json};
 
@@ -7,11 +7,11 @@ use super::generating::{good, index, mills, origins, report_of, status_of, two_m
 use crate::support::chat::{ChatServer, Play, said};
 use crate::support::{CommandOutput, assert_valid};
 
-/// Calls, at most, that are paid for without a reply of use: eight replies, those under way, and one more for each that
-/// is cut.
+/// Maximum calls that are paid for without a usable reply: eight replies, those under way, and one more for each that
+/// is cut off.
 const PAID_MAX: usize = 2 * (8 + 8);
 
-/// Documents enough for many calls.
+/// Enough documents for many calls.
 fn many_mills() -> crate::support::Cli {
     let cli = mills();
     for number in 0..60 {
@@ -39,14 +39,14 @@ fn a_run_stops_after_some_replies_in_a_row_of_no_use_and_goes_on_where_it_was() 
         let report: Value = serde_json::from_str(&stopped.stdout).unwrap();
         assert_valid("index", &report);
         assert_eq!((&report["model"]["stopped_by"], &report["model"]["written"]), (&json!("useless"), &json!(0)));
-        // All is indexed as without a model.
+        // Everything is indexed as without a model.
         assert!(origins(&cli).values().all(|it| it[0] > 0 && it[1] == 0));
         let (asked, failed) = (server.asked().len(), report["model"]["failed"].as_array().unwrap().len());
 
         server.play([good()]);
         let report = report_of(&cli, &server, &[]);
         assert_eq!(report["model"]["left"], 0, "{report}");
-        // Those that were asked about twice keep what they had.
+        // Passages that were asked about twice keep what they had.
         let still = report["model"]["failed"].as_array().unwrap().len();
         assert!((1..=failed).contains(&still), "{why}: {still} of {failed}");
         assert!(server.asked().len() <= asked + 72, "{why}");
@@ -67,7 +67,7 @@ fn a_kept_reply_of_no_use_is_asked_for_anew_once_its_server_is_mended() {
         assert!(!first.stdout.contains("Ada Lorne built Harl Mill. [1]"), "{first:#?}");
         let asked = server.asked().len();
         server.play([answers()]);
-        // Also where it may be asked only once: the kept reply counts as that.
+        // The same if only one call is allowed: the kept reply counts as one.
         let second = ask(&cli, &server, &["--max-calls", "1"]).succeeded();
         assert!(second.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{second:#?}");
         assert_eq!(server.asked().len(), asked + 1);
@@ -79,7 +79,7 @@ fn a_kept_reply_of_no_use_is_asked_for_anew_once_its_server_is_mended() {
 #[test]
 fn a_command_fails_whose_model_gave_nothing_of_use_to_any_passage_or_question() {
     let server = ChatServer::start([Play::Says("As a model, I think so.".to_owned())]);
-    // Fewer passages than replies in a row end a run.
+    // With fewer passages than unusable replies that end a run.
     let cli = two_mills();
     let few = index(&cli, &server, &[]);
     assert_eq!(few.status, Some(10), "{few:#?}");
@@ -94,7 +94,7 @@ fn a_command_fails_whose_model_gave_nothing_of_use_to_any_passage_or_question() 
         let args = [&["eval"], more, &["--questions", "q.jsonl", "--model", "played"]].concat();
         let said = CommandOutput::of(cli.command(args).env("CAIRN_MODEL_URL", &server.url).output().unwrap());
         assert_eq!(said.status, Some(10), "{said:#?}");
-        // What was found without the model is printed all the same.
+        // What was found without the model is printed nevertheless.
         assert!(!said.stdout.is_empty() && said.stderr.contains("gave no usable reply"), "{said:#?}");
     }
 }

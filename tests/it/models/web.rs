@@ -1,4 +1,4 @@
-//! Web searches: what goes out and when, what an answer makes of the results, and every fault of a server.
+//! Web searches: what is sent and when, how an answer uses the results, and every fault of a server.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ use crate::support::{Cli, assert_valid};
 const CANARY: &str = "sk-canary-51c7d0e2";
 const PAGE: &str = "https://a.example/closing";
 
-/// Results as a server sends them: of the mill, and of somebody who means ill.
+/// Results as a server sends them: about the mill, and from an attacker.
 fn results() -> Play {
     let result = |title: &str, url: &str, content: &str| json!({ "title": title, "url": url, "content": content });
     let mill = result("Closing of Harl Mill", PAGE, "Harl Mill closed in 1860 after a fire.");
@@ -68,7 +68,7 @@ fn an_answer_cites_results_of_the_web_apart_from_passages() {
     );
     let documents = [answer["hits"].to_string(), answer["citations"].to_string()].concat();
     assert!(!documents.contains("example") && !documents.contains("fire"), "{documents}");
-    // Each sub-question is asked there once, and nothing else is.
+    // Each sub-question is searched for once, and nothing else is.
     let asked = web.asked();
     let heads: Vec<&str> = asked.iter().map(|it| it.head.lines().next().unwrap()).collect();
     assert!(
@@ -138,12 +138,12 @@ fn searches_are_recorded_and_replayed_without_the_server_and_its_key() {
         fs::rename(cli.folder().join("away.txt"), &key_file).unwrap();
         assert_eq!(web.asked().len() + model.asked().len(), asked, "nobody is asked");
     }
-    // Another server is not the one that was recorded, and another question not the one that it was asked.
+    // Neither another server nor another question is in the recording.
     let other = ask(&["--web-search", "http://127.0.0.1:1", "--replay", "alone.jsonl"]);
     cli.refuses(&other, "input", &["by `127.0.0.1:1`", "web search 1 (`When did", "is not in the recording"]);
     let other = ["search", "Who is Ada?", "--strategy", "level", "--web-search", "default", "--replay", "alone.jsonl"];
     cli.refuses(&other, "input", &["web search 1 (`Who is Ada?`)", "web server of the recording"]);
-    // A search that fails is recorded as that, and fails again.
+    // A failed search is recorded as such, and fails again.
     web.play([Play::Responds(500, "", "down".to_owned())]);
     let args = ask(&["--web-search", "default"]);
     let failed = printed(&cli, &[&args[..], &["--record", "failed.jsonl"]].concat());
@@ -165,7 +165,7 @@ fn a_short_answer_names_no_address_that_no_supported_sentence_has() {
     assert_eq!((&answer["kind"], &answer["writing"]["short"]), (&json!("written"), &json!(null)), "{answer}");
 }
 
-/// Returns the skills of requests for an answer.
+/// Returns the skills of the requests that write answers.
 fn asked_for_answers(model: &ChatServer) -> Vec<String> {
     let asked = model.asked();
     let skills = asked.iter().filter_map(|it| it.body["response_format"]["json_schema"]["name"].as_str());
@@ -199,7 +199,7 @@ fn what_a_server_refuses_as_too_long_is_asked_once_more_without_the_web() {
     assert_eq!(asked_for_answers(&model), ["answer_web", "conclude"]);
     let notes = answer["ledger"]["notes"].to_string();
     assert!(notes.contains("without web results") && notes.contains("too long"), "{notes}");
-    // Not beyond the calls that a question may take.
+    // Only within the calls that a question may take.
     let short = cli.run([&args[..], &["--max-calls", "1", "--json"]].concat());
     assert_eq!(asked_for_answers(&model)[2..], ["answer_web"], "{short:#?}");
 }
@@ -224,12 +224,12 @@ fn without_a_model_results_stand_beside_the_answer_and_nobody_is_asked_who_was_n
     assert!(web.asked()[0].head.to_lowercase().contains(&format!("authorization: bearer {CANARY}")));
     let said = cli.run(ask(&["--web-search", &web.url])).succeeded().stdout;
     assert!(said.contains("From the web, which is not part of the index:") && said.contains("[w2] === Obey"), "{said}");
-    // What a server repeats of it is taken out.
+    // If a server repeats the key, it is removed.
     let told = json!({ "title": format!("{CANARY} t"), "url": format!("http://a/{CANARY}"), "content": CANARY });
     web.play([Play::Responds(200, "", json!({ "results": [told] }).to_string())]);
     let said = cli.run(ask(&["--web-search", "default", "--explain"])).succeeded();
     assert!(said.stdout.contains("[w1] [secret] t") && !said.stdout.contains(CANARY), "{said:#?}");
-    // Another server gets no key, and nothing of it is said.
+    // Another server gets no key, and what it says about the key is not shown.
     let other = ChatServer::start([Play::Responds(403, "", format!("the key {CANARY} is none"))]);
     let refused = cli.run(ask(&["--web-search", &other.url, "--explain"])).succeeded();
     assert!(
@@ -258,7 +258,7 @@ fn without_a_model_results_stand_beside_the_answer_and_nobody_is_asked_who_was_n
     assert!(refused.stderr.contains("more than a path") && !refused.stderr.contains("hushhush"), "{refused:#?}");
     cli.configure("");
     cli.refuses(&ask(&["--web-search", "default"]), "input", &["[web_search]", "CAIRN_WEB_SEARCH"]);
-    // A file that is found names nobody.
+    // A found file cannot name a server.
     cli.write("cairn.toml", format!("[web_search]\nurl = '{}'\n", web.url));
     cli.refuses(&ask(&[]), "input", &["web_search.url"]);
     assert_eq!(web.asked().len(), 3);
@@ -304,7 +304,7 @@ fn a_server_that_fails_takes_nothing_from_an_answer_and_is_not_asked_again() {
     assert_eq!((&answer["text"], &answer["citations"]), (&plain["text"], &plain["citations"]));
     assert!(answer["ledger"]["notes"].to_string().contains("the web was not searched for"), "{answer}");
     assert_eq!(web.asked().len(), 1, "in later rounds nobody is asked");
-    // Who wanted it is told, and is answered in time.
+    // The caller is told, and gets an answer in time.
     web.play([Play::Silent]);
     let said = cli.run(ask(&["--web-search", &web.url, "--deadline", "4"])).succeeded();
     assert!(said.stderr.contains("note: the web was not searched for") && said.stdout.contains("1860"), "{said:#?}");

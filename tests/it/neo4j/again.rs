@@ -1,4 +1,4 @@
-//! Publishing again: what the publish before left is not read back, unless it may be something else by now.
+//! Publishing again: what the previous publish wrote is not read back, unless it may have changed since.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::{assert_whole, held};
 use crate::support::Cli;
 use crate::support::neo4j::{Database, database};
 
-/// Writes two documents, each of which asks what the other answers.
+/// Writes two documents, each asking what the other answers.
 fn write_notes(cli: &Cli) {
     for (name, text) in [
         ("mill", "Harl Mill\n\nHarl Mill was built by Ada Lorne. It burned in 1911. Who rebuilt Harl Mill?"),
@@ -43,7 +43,7 @@ fn a_publish_after_one_reads_no_keys_back() {
     for edition in 0..3 {
         assert!(!reads_back(&cli, &database, edition), "edition {edition}");
     }
-    // Nor does one after several versions that were not published, and none that there was nothing to do for.
+    // Nor after several versions that were not published, nor after a publish without changes.
     cli.write("notes/other.txt", "Heron Inn\n\nHeron Inn stands by the river Tarn.");
     cli.json(&["index", "notes"]);
     cli.json(&["remove", "notes/other.txt"]);
@@ -69,7 +69,7 @@ fn what_somebody_deleted_or_added_is_noticed_and_made_good() {
         assert!(reads_back(&cli, &database, edition), "{change}");
         assert!(!reads_back(&cli, &database, edition + 10), "{change}");
     }
-    // What a user adds with a label of ours is not known to be none of ours.
+    // A user's element with one of our labels might be ours.
     database.rows("CREATE (:Community {name: 'a topic of my own'})");
     assert!(reads_back(&cli, &database, 20));
     assert!(!reads_back(&cli, &database, 21));
@@ -80,7 +80,7 @@ fn what_somebody_deleted_or_added_is_noticed_and_made_good() {
 fn what_another_published_meanwhile_is_read_back() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);
-    // A copy of the index, with what it remembers: both publish in turns.
+    // A copy of the index, with what it remembers; both publish in turns.
     let copied = Cli::new();
     write_notes(&copied);
     copied.run(["clone", &database.uri, ".cairn"]).succeeded();
@@ -90,7 +90,7 @@ fn what_another_published_meanwhile_is_read_back() {
     assert!(reads_back(&cli, &database, 2), "the copy did");
     assert!(reads_back(&copied, &database, 3), "the first did");
     assert!(!reads_back(&copied, &database, 4));
-    // A repair trusts nothing that is remembered, and neither does the publish after it.
+    // A repair trusts nothing that is remembered, nor does the publish after it.
     let before = held(&database);
     database.rows("MATCH (p:Passage) WITH p LIMIT 1 SET p.text = 'changed by hand'");
     copied.run(["check", "--repair", "--neo4j", &database.uri]).succeeded();

@@ -17,7 +17,7 @@ use crate::support::{Cli, CommandOutput, block_on, harbor_files};
 
 use super::{published, write_harbor};
 
-/// Questions of the demo collection, of one hop and more.
+/// Questions about the demo collection, with one hop and more.
 pub(super) const QUESTIONS: [&str; 4] = [
     "Who taught the engineer of Heron Bridge?",
     "When was Heron Bridge opened?",
@@ -34,7 +34,7 @@ pub(super) fn published_harbor(database: &Database) -> (Cli, Workspace) {
     (cli, workspace)
 }
 
-/// Checks that a structure is array by array that of an index.
+/// Checks that a structure equals that of an index, array by array.
 #[track_caller]
 fn assert_same(held: &dyn GraphReader, kept: &Snapshot) {
     for ((name, held), (_, kept)) in held.graph().sections().into_iter().zip(kept.graph().sections()) {
@@ -80,7 +80,8 @@ fn a_structure_that_is_read_anew_or_from_a_copy_is_that_of_the_index() {
     };
     let (name, text) = harbor_files().remove(1);
     let (name, another) = (format!("harbor/{name}"), format!("harbor/{}", harbor_files()[2].0));
-    // What changes, comes, goes, is named otherwise, and is changed in more places than fit into one transaction.
+    // Some documents change, are added, removed or renamed, and one changes in more places than fit into one
+    // transaction.
     for (name, text) in [
         (name.as_str(), Some(format!("An earlier line about Harl Mill.\n\n{text}"))),
         ("harbor/tower.txt", Some("Toll Tower\n\nToll Tower was built by Ada Lorne in 1911.".to_owned())),
@@ -98,7 +99,7 @@ fn a_structure_that_is_read_anew_or_from_a_copy_is_that_of_the_index() {
         assert_eq!(opened.read_from(), ReadFrom::Copy);
         assert_same(opened.reader().as_ref(), &kept);
     }
-    // Where the copy is damaged, all is read.
+    // If the copy is damaged, everything is read.
     let kept = workspace.snapshot().unwrap();
     for file in std::fs::read_dir(copies.path().join("kept")).unwrap() {
         std::fs::write(file.unwrap().path(), "no copy").unwrap();
@@ -133,7 +134,7 @@ fn every_strategy_finds_what_it_finds_in_the_index() {
     });
 }
 
-/// The database sends its texts in more than one answer, and they are matched here.
+/// The database sends its texts in several answers, and they are matched here.
 #[test]
 fn a_regular_expression_finds_what_it_finds_in_the_index() {
     let Some(database) = database() else { return };
@@ -267,7 +268,7 @@ fn an_embedder_behind_a_server_is_asked_for_the_question_and_for_nothing_else() 
         assert_eq!(cli.json(&args)["hits"][0]["name"], "Harl Mill");
         assert_eq!(server.asked().len() - before, calls, "{strategy}");
     }
-    // Without a word of the user, the name in the graph has nobody asked, not even at the server's usual place.
+    // Unless the user says so, a name in the graph causes no request, not even to the server's usual address.
     cli.configure("");
     let search = ["search", "Who built Harl Mill?", "--neo4j", &database.uri, "--strategy"];
     cli.refuses(&[&search[..], &["dense"]].concat(), "input", &["`http://localhost:8000/v1`", "not confirmed"]);

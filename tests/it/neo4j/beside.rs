@@ -1,5 +1,6 @@
-//! What users have beside an index: nodes, relationships, properties, indexes and constraints of their own, also under
-//! names that are ours. It is neither read as ours nor taken away, and what cannot stand beside us is refused first.
+//! What users have beside an index: nodes, relationships, properties, indexes and constraints of their own, including
+//! some with names that are ours. It is neither read as ours nor removed, and anything that conflicts with ours is
+//! refused first.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use super::answering::{QUESTIONS, published_harbor};
 use super::going_back::offending;
 use super::{held, indexed_mill, published};
 
-/// Nodes and relationships of a user's own, each `own`, with labels, types and properties that an index has too.
+/// Nodes and relationships of a user, each marked `own`, with labels, types and properties that an index has, too.
 const OWN: [&str; 12] = [
     "MATCH (p:Passage) WITH p LIMIT 1 CREATE (:Passage {own: true, id: 'x', since: 1, digest: 1, name: 'mine', \
      title: 'mine', text: 'Heron Bridge was opened by its engineer', keywords: ['heron bridge'], \
@@ -70,14 +71,14 @@ fn what_users_have_under_names_of_ours_is_neither_read_nor_checked_nor_deleted()
     published(&cli, &database);
     assert_eq!(owned(&database), own);
     cli.run(["check", "--neo4j", uri]).succeeded();
-    // Nothing of theirs is what a repair repairs.
+    // A repair does not touch anything of theirs.
     database.rows("MATCH (p:Passage) WHERE p.own IS NULL WITH p LIMIT 1 SET p.text = 'other'");
     cli.run(["check", "--neo4j", uri, "--repair"]).succeeded();
     assert_eq!(owned(&database), own);
     assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
 }
 
-/// So many that the first of what an index finds are all theirs.
+/// So many that the first results of a database index are all theirs.
 #[test]
 fn passages_of_a_users_own_crowd_none_of_ours_out_of_an_answer() {
     let Some(database) = database() else { return };
@@ -112,7 +113,7 @@ fn properties_that_users_have_added_stay_through_repairs_and_changes_and_are_no_
     cli.run(["check", "--neo4j", uri, "--repair"]).succeeded();
     assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
     assert_eq!(kept(), [0, 0]);
-    // A key that was changed by hand is ours still, though nothing finds it.
+    // An element whose key was changed by hand is still ours, although its key does not find it.
     database.rows("MATCH (p:Passage) WITH p LIMIT 1 SET p.id = 'x'");
     let said = cli.run(["check", "--neo4j", uri]);
     assert!(said.status == Some(7) && said.stderr.contains("contents"), "{said:#?}");
@@ -160,7 +161,7 @@ fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written()
         assert_eq!(database.rows("SHOW CONSTRAINTS").len(), 0);
         database.rows("DROP INDEX mine");
     }
-    // One that does what ours would do, and one with a name of ours, which goes.
+    // One that does the job of ours, and one with a name of ours, which is removed.
     database.rows("CREATE INDEX mine FOR (n:Passage) ON (n.title)");
     database.rows("CREATE FULLTEXT INDEX cairn_passage_text FOR (n:Person) ON EACH [n.title]");
     published(&cli, &database);
@@ -228,7 +229,7 @@ fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
     for name in missing {
         assert!(said.stderr.contains(name), "{}", said.stderr);
     }
-    // Of our name, over what it should be, but not as it should be.
+    // With our name and on the right property, but not as it should be.
     database.rows("DROP INDEX cairn_passage_embedding");
     database.rows(
         "CREATE VECTOR INDEX cairn_passage_embedding FOR (n:Passage) ON (n.embedding) \
@@ -238,7 +239,7 @@ fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
     cli.refuses(&question, "corrupt", &["cairn_passage_embedding"]);
     elsewhere.run(["check", "--neo4j", uri, "--repair"]).succeeded();
     cli.run(question).succeeded();
-    // What differs from the index needs the index.
+    // Differences from the index can only be repaired with the index.
     database.rows("MATCH (p:Passage) WITH p LIMIT 1 SET p.text = 'other'");
     assert_eq!(elsewhere.run(["check", "--neo4j", uri, "--repair"]).status, Some(4));
     assert!(cli.run(["check", "--neo4j", uri, "--repair"]).succeeded().stderr.contains("contents"));
@@ -270,12 +271,12 @@ fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() 
         "hint: publish with `--replace`",
     ];
     cli.refuses(&["publish", "--index", &few, "--neo4j", &database.uri], "input", &words);
-    // All of them, and more, but of another collection.
+    // It has all of the documents and more, but is another collection.
     let more = folder.path().join("more");
     index(&more, &documents(0..50));
     let words = ["of another collection", "0 of which would be removed; this one has 50"];
     cli.refuses(&["publish", "--index", more.to_str().unwrap(), "--neo4j", &database.uri], "input", &words);
-    // The same collection, of which most is gone.
+    // The same collection, with most of its documents gone.
     let ids: Vec<String> = (0..30).map(|number| format!("mill-{number}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let mut workspace = workspace;
@@ -289,7 +290,7 @@ fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() 
     assert_eq!(database.count("MATCH (d:Document) RETURN count(d) AS n"), 3);
     let named = format!("MATCH (i:Index {{collection: '{given}'}}) RETURN count(i) AS n");
     assert_eq!(database.count(&named), 1);
-    // A clone is of the collection that it is a clone of.
+    // A clone belongs to the same collection.
     cli.run(["clone", &database.uri, "cloned"]).succeeded();
     assert_eq!(collection(&cli.folder().join("cloned")), given);
     cli.json(&["publish", "--index", "cloned", "--neo4j", &database.uri]);

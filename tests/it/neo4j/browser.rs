@@ -1,4 +1,4 @@
-//! What Neo4j Browser shows, the server's own in a real Chromium: the way of an answer, in our style, with our guide
+//! What Neo4j Browser shows, the server's own in a real Chromium: the steps of an answer, in our style, with our guide
 //! and saved queries, each loaded as the manual says.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,27 +15,27 @@ use crate::support::browser::{Browser, Scheme, browser, key};
 use crate::support::neo4j::{Database, harbor_database, require};
 use crate::support::{Cli, left_out};
 
-/// How long the Browser may take for anything, on a machine that has other work.
+/// How long the Browser may take for any step, on a busy machine.
 const SHOWN_MAX: Duration = Duration::from_mins(2);
 
 const EDITOR: &str = "[data-testid=activeEditor] textarea";
 const RUN: &str = "[data-testid=editor-Run]";
 
-/// A script that returns what is drawn as a node, by the number of the node: its caption and its color.
+/// A script that returns the drawn nodes by number: caption and color.
 const DRAWN: &str = "return Object.fromEntries([...document.querySelectorAll('svg g.node')].map(node => [
     node.getAttribute('aria-label').replace('graph-node', ''),
     { caption: node.textContent, color: node.querySelector('circle.b-outline').getAttribute('fill') }]));";
-/// A script that returns what stands at the arrows that are drawn.
+/// A script that returns the labels of the drawn arrows.
 const ARROWS: &str = "return [...document.querySelectorAll('svg g.relationship')].map(it => it.textContent)";
-/// A script that drops a file onto the page, as a hand would.
+/// A script that drops a file onto the page, as a user would.
 const DROP: &str = "const files = new DataTransfer();
     files.items.add(new File([new Uint8Array(arguments[1])], arguments[0]));
     for (const name of ['dragenter', 'dragover', 'drop'])
         document.querySelector('[data-testid=main]').dispatchEvent(
             new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer: files }));";
-/// An expression that is true when the Browser is connected, and until then takes the next step in its form, which
-/// comes, moves and is made anew while the page starts: it chooses how to log in, then asks to connect, at most every
-/// 5 s.
+/// An expression that is true when the Browser is connected. Until then, it takes the next step in the form, which
+/// appears, moves and is rebuilt while the page starts: it chooses how to log in, then asks to connect, at most every 5
+/// s.
 const CONNECTED: &str = "(() => {
     if (/You are connected|working connection/.test(document.body.innerText)) return true;
     const choice = document.querySelector('[data-testid=authenticationMethod]');
@@ -55,7 +55,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docker/browser")
 }
 
-/// Goes to an address of the Browser and connects by its form.
+/// Goes to an address of the Browser and connects with its form.
 fn connect(page: &Browser, url: &str) {
     page.resize(1400, 1000);
     page.prefer(Scheme::Light);
@@ -63,8 +63,8 @@ fn connect(page: &Browser, url: &str) {
     page.wait_at_most(CONNECTED, SHOWN_MAX);
 }
 
-/// Clicks on what a selector finds until an expression is true, at most every 5 s: what has just come may still move,
-/// or not listen yet.
+/// Clicks on the element of a selector until an expression is true, at most every 5 s: a new element may still move, or
+/// not be ready for clicks.
 fn click_until(page: &Browser, selector: &str, shown: &str) {
     page.run("window.clickedAt = 0");
     let step = format!(
@@ -81,7 +81,7 @@ fn click_until(page: &Browser, selector: &str, shown: &str) {
     page.wait_at_most(&step, SHOWN_MAX);
 }
 
-/// Runs what is in the editor, until what ran says it.
+/// Runs the statement in the editor until a frame shows that a statement with `text` ran.
 fn run_until_it_says(page: &Browser, text: &str) {
     let commands = "[...document.querySelectorAll('[data-testid=frameCommand]')]";
     click_until(page, RUN, &format!("{commands}.some(it => it.textContent.includes({}))", json!(text)));
@@ -95,10 +95,10 @@ fn command(page: &Browser, text: &str) {
     run_until_it_says(page, text);
 }
 
-/// A server for style and guide, as the manual says to start it, which ends with this value.
+/// A server for style and guide, started as the manual says, which ends when this value is dropped.
 struct Served {
     child: Child,
-    /// What it says to type.
+    /// The commands that it tells users to type.
     lines: Vec<String>,
 }
 
@@ -127,8 +127,7 @@ impl Drop for Served {
     }
 }
 
-/// Returns a database with the collection of the examples, the folder with its index, and where the server's Browser
-/// is.
+/// Returns a database with the example collection, the folder with its index, and the address of the server's Browser.
 fn harbor() -> Option<(Database, Arc<Cli>, String)> {
     let (database, cli) = harbor_database()?;
     let Some(pages) = database.pages.clone() else {
@@ -169,7 +168,7 @@ fn the_link_of_an_answer_draws_its_way_with_names_and_in_our_style() {
     let said = String::from_utf8(said.stdout).unwrap();
     let link = said.lines().find(|line| line.starts_with(&pages)).unwrap();
 
-    // The nodes of the way are known, and so is everything between them, which the Browser draws too.
+    // The nodes on the path are known, and so is everything between them, which the Browser draws, too.
     let rows = database.rows(
         "MATCH (n) WHERE n:Passage AND n.title IN ['Edda Varnholt', 'Joachim Varnholt', 'Cornelius Pellam'] \
             AND n.position = 1 OR n:Entity AND n.folded IN ['joachim varnholt', 'cornelius pellam'] \
@@ -213,7 +212,7 @@ fn the_guide_and_the_saved_queries_are_loaded_as_the_manual_says() {
     assert!(served.lines[1].starts_with(":play http://localhost:"), "{:?}", served.lines);
     command(&page, &served.lines[1]);
     page.wait_at_most("document.querySelector('.slide h3')?.textContent === 'An index of Cairn'", SHOWN_MAX);
-    // What it shows can be run from it.
+    // The statement that it shows can be run from it.
     let is_taken = "document.querySelector('[data-testid=activeEditor]').textContent.includes('i.documents')";
     click_until(&page, ".slide .runnable", is_taken);
     run_until_it_says(&page, "RETURN i.published AS published, i.documents");

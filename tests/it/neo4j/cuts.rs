@@ -11,7 +11,7 @@ use crate::support::{Cli, at_most, at_once, block_on, canonical, index};
 
 use super::held;
 
-/// Connections that are cut; `--test torture` goes on until all messages were cut at.
+/// Connections that are cut at least; `--test torture` continues until all messages were covered.
 const CUTS_LEAST: usize = 8;
 
 #[test]
@@ -53,7 +53,7 @@ fn where_no_server_answers_that_is_said_in_five_seconds() {
     });
 }
 
-/// Wherever a connection is cut, publishing goes on by itself; what is there afterwards is what was to be there, once.
+/// Wherever a connection is cut, publishing continues by itself, and the result is complete, without duplicates.
 #[test]
 fn a_connection_may_be_cut_at_any_message() {
     let Some(database) = database() else { return };
@@ -77,7 +77,7 @@ fn a_connection_may_be_cut_at_any_message() {
     publish_to(&whole.uri).unwrap();
     let (messages, began) = (whole.seen(), Instant::now());
     let mut cuts = 0;
-    // In an order that is spread over all of them, so that a slow machine cuts everywhere too.
+    // In an order that is spread over all messages, so that a slow machine covers all kinds, too.
     let stride = (messages * 5 / 8..2 * messages).find(|stride| greatest_divisor(*stride, messages) == 1).unwrap();
     while cuts < messages && (cuts < CUTS_LEAST || began.elapsed() < at_most(Duration::ZERO)) {
         let number = cuts * stride % messages;

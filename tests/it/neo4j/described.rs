@@ -1,4 +1,4 @@
-//! What a language model found and wrote, and what names stand for, in the database and back.
+//! What a language model found and wrote, and what names stand for, written to the database and read back.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::support::{Cli, canonical};
 
 const BY_MODEL: &[&str] = &["--extract", "--entity-types", "propose", "--summaries", "--reports"];
 
-/// A model that performs each skill that indexing has.
+/// A model that performs each skill of indexing.
 fn model() -> Play {
     Play::Thinks(Thought::new(|body| {
         let entity =
@@ -97,12 +97,12 @@ fn what_a_model_found_and_wrote_is_seen_in_the_database_and_is_whole_in_a_clone(
         assert_eq!(one, other, "{what:?}");
     }
     cli.run(["check", "--index", "cloned"]).succeeded();
-    // It is paid for: a run over the same documents asks nothing.
+    // It is paid for: a run over the same documents makes no requests.
     let (asked, status) = (server.asked().len(), status_of(&cli));
     index(&cli, &server, &[BY_MODEL, &["--index", "cloned"]].concat()).succeeded();
     assert_eq!((server.asked().len(), status_of(&cli)), (asked, status));
 
-    // A report that is written anew takes the place of the one before, and nothing else is touched.
+    // A new report replaces the previous one, and nothing else is touched.
     let other = json!({ "title": "Mills", "summary": "Mills.", "rating": 1,
         "findings": [{ "text": "Mills.", "sentences": [1] }] });
     server.play([Play::Thinks(Thought::new(move |body| {

@@ -10,15 +10,14 @@ use crate::support::{Cli, left_out};
 
 use super::write_harbor;
 
-/// What is left free when the disk is full: enough for the graph, which goes into files that are there, and too little
-/// for its indexes.
+/// Free space on the full disk: enough for the graph, which goes into existing files, and too little for its indexes.
 const FREE: u64 = 800 << 10;
 
-/// A small disk in memory, which goes when this value goes.
+/// A small disk in memory, which is unmounted when this value is dropped.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// Mounts it; says what is left out where that is not allowed.
+    /// Mounts it; reports what is left out if that is not allowed.
     fn mount(at: &Path) -> Option<Self> {
         fs::create_dir_all(at).unwrap();
         let mut mount = Command::new("mount");
@@ -30,7 +29,7 @@ impl Disk {
         None
     }
 
-    /// Fills it but for [`FREE`].
+    /// Fills it except for [`FREE`].
     fn fill(&self) -> PathBuf {
         let free = Command::new("df").args(["--block-size=1", "--output=avail"]).arg(&self.0).output().unwrap();
         let free = String::from_utf8(free.stdout).unwrap();
@@ -50,7 +49,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Lazily: a server that was killed may still be on its way out.
+        // Lazily: a server that was killed may still be ending.
         let _ended = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }
@@ -59,7 +58,7 @@ impl Drop for Disk {
 fn a_server_whose_disk_is_full_is_named_and_publishing_again_ends_in_the_same_graph() {
     let home = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::mount(&home.path().join("data")) else { return };
-    // The log of transactions is as large as this from the start, as it is with any setting.
+    // The transaction log has this size from the start, as with any setting.
     let Some(server) = server(home.path(), "db.tx_log.rotation.size=8m") else { return };
     let cli = Cli::new();
     write_harbor(&cli);
@@ -69,7 +68,7 @@ fn a_server_whose_disk_is_full_is_named_and_publishing_again_ends_in_the_same_gr
     let ballast = disk.fill();
     let words = ["indexes could not be filled: cairn_", "hint: check the server's log for a full disk"];
     cli.refuses(&publish, "io", &words);
-    // The graph itself is there, and a check says what is not.
+    // The graph itself is there, and a check says what is missing.
     let exported = || cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;
     assert!(exported() == cli.canonical(".cairn"));
     let said = cli.run(["check", "--neo4j", &server.uri()]);

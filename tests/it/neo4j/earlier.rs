@@ -1,5 +1,5 @@
 //! A graph that the program before this format published, as `tests/data/neo4j-format-2.jsonl` has it: replaced by the
-//! next publish, beside all that its users added.
+//! next publish, which keeps everything that users added.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,8 @@ use crate::support::{Cli, at_most, block_on, canonical};
 
 use super::held;
 
-/// Publishers that are killed while they take the graph over; `--test torture` goes on until one was at every message.
+/// Publishers that are killed at least while they replace the graph; `--test torture` continues until one was killed at
+/// every message.
 const KILLS_LEAST: usize = 2;
 
 fn bolt(value: &Value) -> BoltType {
@@ -43,7 +44,7 @@ fn bolt(value: &Value) -> BoltType {
     }
 }
 
-/// Makes a database what the program before this format had made of it, of the notes of [`indexed`].
+/// Gives a database the contents that the program before this format wrote for the notes of [`indexed`].
 fn load(database: &Database) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/neo4j-format-2.jsonl");
     let lines: Vec<Value> =
@@ -94,7 +95,7 @@ fn indexed() -> Cli {
     cli
 }
 
-/// Adds what a user may have beside the index.
+/// Adds elements that a user may have beside the index.
 fn add_own(database: &Database) {
     database.rows("MATCH (p:Passage {title: 'Harl Mill'}) CREATE (:Note {own: true, name: 'mine'})-[:ABOUT]->(p)");
     database.rows("CREATE (:Passage {own: true, name: 'mine'}), (:Change {own: true}), (:Unit {own: true})");
@@ -128,10 +129,10 @@ fn a_graph_of_the_earlier_format_is_replaced_by_the_next_publish_and_what_users_
     }
     let said = cli.run(["status", "--neo4j", &database.uri]).succeeded();
     assert!(said.stdout.contains("format 2"), "{}", said.stdout);
-    // It is of another collection, as far as anybody can tell.
+    // As far as anybody can tell, it is another collection.
     let publish = ["publish", "--neo4j", &database.uri, "--replace"];
     cli.refuses(&publish[..3], "input", &["of another collection"]);
-    // The earlier program is at work.
+    // The earlier program is publishing.
     database.rows("MATCH (l:Publisher) SET l.owner = 'x', l.shown = 'on `mars`', l.expires = timestamp() + 60000");
     cli.refuses(&publish, "busy", &["another publisher is at work", "on `mars`"]);
     database.rows("MATCH (l:Publisher) SET l.expires = 0");
@@ -144,7 +145,7 @@ fn a_graph_of_the_earlier_format_is_replaced_by_the_next_publish_and_what_users_
     assert_eq!((again["version"].as_u64(), again["written"].as_u64()), (Some(2), Some(0)), "{again}");
 }
 
-/// Wherever it is killed, readers are refused or see the whole, and the next publish ends in the same graph.
+/// Wherever it is killed, readers are refused or see the whole graph, and the next publish gives the same graph.
 #[test]
 fn a_publisher_that_is_killed_while_it_replaces_a_graph_is_made_good_by_the_next() {
     let Some(database) = bare_database() else { return };
@@ -154,7 +155,7 @@ fn a_publisher_that_is_killed_while_it_replaces_a_graph_is_made_good_by_the_next
     cli.run(["publish", "--neo4j", &whole.uri, "--replace"]).succeeded();
     let (messages, began) = (whole.seen(), Instant::now());
     let mut kills = 0;
-    // In an order that is spread over all of them; those of the greeting change nothing.
+    // In an order that is spread over all messages; those of the greeting change nothing.
     while kills < messages && (kills < KILLS_LEAST || began.elapsed() < at_most(Duration::ZERO)) {
         let number = 20 + (kills * 89) % (messages - 20);
         kills += 1;

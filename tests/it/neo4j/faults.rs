@@ -1,5 +1,5 @@
-//! Questions whose connections are cut or held up, or that are given up, at every moment: what comes is the answer or a
-//! typed error, and the next question is answered right.
+//! Questions whose connections are cut or delayed, or that are dropped, at every moment: the result is the answer or a
+//! typed error, and the next question gets the right answer.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -22,11 +22,11 @@ use crate::support::{block_on, index, sized};
 use super::answering::QUESTIONS;
 
 const QUESTION: &str = "Where was the builder of Harl Mill born?";
-/// What a question has in these tests, where it is to be too little.
+/// The deadline of a question in these tests, meant to be too short.
 const DEADLINE: Duration = Duration::from_millis(500);
-/// How much later than that the error may come: far less than anything else waits.
+/// How much later the error may come: far less than anything else waits.
 const LATE_MAX: Duration = Duration::from_secs(5);
-/// How long anything may take that must not wait for ever.
+/// Time limit for anything that must not wait forever.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Publishes a few documents that name the edition: a small index, which is opened and asked in few messages.
@@ -52,7 +52,7 @@ pub(super) async fn open(uri: &str) -> QueryEngine {
     QueryEngine::open_neo4j(&Target::parse(uri).unwrap(), Performers::built_in()).await.unwrap()
 }
 
-/// Returns all of an answer: what is equal has the same sentences, passages and steps, of the same version.
+/// Returns everything about an answer: equal values have the same sentences, passages and steps, from the same version.
 pub(super) async fn told(engine: &QueryEngine, question: &str, deadline: Option<Duration>) -> Result<Answer> {
     told_by(engine, StrategyKind::Auto, question, deadline).await
 }
@@ -61,7 +61,7 @@ pub(super) async fn told(engine: &QueryEngine, question: &str, deadline: Option<
 /// texts.
 const STRATEGIES: [StrategyKind; 3] = [StrategyKind::Auto, StrategyKind::Rank, StrategyKind::Layers];
 
-/// Returns what [`told`] does, by a strategy.
+/// As [`told`], with a strategy.
 async fn told_by(
     engine: &QueryEngine,
     strategy: StrategyKind,
@@ -72,7 +72,7 @@ async fn told_by(
     engine.ask(question, &AskOptions { search, ..AskOptions::default() }).await
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 async fn until(is_so: impl Fn() -> bool) {
     let waiting = async {
         while !is_so() {
@@ -98,10 +98,10 @@ async fn cut_at_any_message(database: &Database, strategy: StrategyKind) {
     let proxy = Proxy::start_whole(&database.uri);
     let kept = open(&proxy.uri).await;
     let expected = told_by(&kept, strategy, QUESTION, None).await.unwrap();
-    // In steps that meet every kind of message, cut before and after.
+    // In steps that cover every kind of message, cut before and after.
     for number in (0..).step_by(sized(5, 1)) {
         let cut = if number % 2 == 0 { Cut::Before } else { Cut::After };
-        // Only a new engine has yet to fetch the texts, in four messages, and the hierarchy.
+        // Only a new engine still has to fetch the texts, in four messages, and the hierarchy.
         let is_new = number % 3 == 0;
         let engine = if is_new { open(&proxy.uri).await } else { kept.clone() };
         let before = proxy.seen();
@@ -132,14 +132,14 @@ fn a_server_that_falls_silent_at_any_message_is_waited_for_no_longer_than_the_de
         for strategy in STRATEGIES {
             actions.extend(silent_at_any_message(&database, strategy).await);
         }
-        // On a slow machine the time may also end between two messages, while passages are found.
+        // On a slow machine, time may also run out between two messages, while passages are ranked.
         for action in ["fetching what the question needs", "reading which version is current"] {
             assert!(actions.contains(action), "{actions:?}");
         }
     });
 }
 
-/// Returns at what a question by a strategy ran out of time.
+/// Returns what a question with a strategy was doing when time ran out.
 async fn silent_at_any_message(database: &Database, strategy: StrategyKind) -> Vec<&'static str> {
     let expected = told_by(&open(&database.uri).await, strategy, QUESTION, None).await.unwrap();
     let mut actions = Vec::new();
@@ -170,8 +170,8 @@ async fn silent_at_any_message(database: &Database, strategy: StrategyKind) -> V
     actions
 }
 
-/// A question that is given up while the structure of a new version is read leaves that to be read to its end: or else
-/// no question with a short deadline would ever be answered again.
+/// If a question is dropped while the structure of a new version is read, reading continues to the end: otherwise, no
+/// question with a short deadline would ever be answered again.
 #[test]
 fn a_new_version_is_read_to_its_end_though_the_question_is_given_up() {
     let Some(database) = database() else { return };
@@ -199,7 +199,7 @@ fn a_new_version_is_read_to_its_end_though_the_question_is_given_up() {
     });
 }
 
-/// A model that has something done while it thinks about what it is asked first.
+/// A model that runs something during its first request.
 struct Interrupted {
     thinker: Thinker,
     meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
@@ -264,7 +264,7 @@ fn questions_that_are_dropped_at_any_moment_leave_the_next_one_right() {
             let usual = began.elapsed();
             for number in 0..dropped {
                 let at = number as usize % QUESTIONS.len();
-                // The moment is what is tested: there is nothing to wait for.
+                // The moment itself is tested: there is nothing to wait for.
                 let moment = usual * number / dropped;
                 if let Ok(answer) = timeout(moment, asked(at)).await {
                     assert_eq!(answer.unwrap(), expected[at], "{strategy}, {number}");
@@ -278,7 +278,7 @@ fn questions_that_are_dropped_at_any_moment_leave_the_next_one_right() {
     });
 }
 
-/// So it is with the hierarchy, which the first question reads that needs it.
+/// The same applies to the hierarchy, which is read for the first question that needs it.
 #[test]
 fn a_hierarchy_is_read_to_its_end_though_the_question_is_given_up() {
     let Some(database) = database() else { return };
@@ -288,7 +288,7 @@ fn a_hierarchy_is_read_to_its_end_though_the_question_is_given_up() {
         let proxy = Proxy::start_whole(&database.uri);
         let engine = open(&proxy.uri).await;
         let layers = async |deadline| told_by(&engine, StrategyKind::Layers, QUESTION, deadline).await;
-        // Well into it, behind what says which version is current.
+        // Well into it, after the messages that give the current version.
         let last = proxy.seen() + 20;
         proxy.after(20, Cut::Held);
         let asking = layers(None);
@@ -299,7 +299,7 @@ fn a_hierarchy_is_read_to_its_end_though_the_question_is_given_up() {
         proxy.release();
         let answer = layers(None).await.unwrap();
         assert!(answer.ledger.layers.is_some(), "{answer:?}");
-        // Nothing of it is read again: the next question needs as few messages as one that does not ask for it.
+        // Nothing is read again: the next question takes as few messages as one that does not need the hierarchy.
         let before = proxy.seen();
         layers(None).await.unwrap();
         let few = proxy.seen() - before;

@@ -1,4 +1,4 @@
-//! Out of the database again: checks and repairs, clones, bulk imports, and the way of an answer.
+//! Reading the database: checks and repairs, clones, bulk imports, and the steps of an answer.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn indexed() -> Cli {
     cli
 }
 
-/// Returns the checks of a graph that offend.
+/// Returns the names of the checks of a graph that fail.
 pub(super) fn offending(cli: &Cli, uri: &str) -> Vec<String> {
     let said = cli.run(["check", "--json", "--neo4j", uri]);
     let report: Value = serde_json::from_str(&said.stdout).unwrap();
@@ -41,7 +41,7 @@ fn what_was_changed_by_hand_is_found_and_repaired() {
     let Some(database) = database() else { return };
     let cli = indexed();
     cli.refuses(&["check", "--neo4j", &database.uri], "no_index", &["holds no index of Cairn"]);
-    // Communities within others, and summaries of summaries, as small collections have them by this rule alone.
+    // Communities within others, and summaries of summaries; small collections only have them with this rule.
     cli.json(&["index", "harbor", "--hierarchy", "paper"]);
     published(&cli, &database);
     assert_eq!(offending(&cli, &database.uri), Vec::<String>::new());
@@ -93,7 +93,7 @@ fn what_a_model_wrote_is_published_as_such_and_a_clone_does_not_ask_for_it_again
     assert_eq!(cli.canonical("cloned"), cli.canonical(".cairn"));
     index(&cli, &model, &["--keep-rule-questions", "--index", "cloned"]).succeeded();
     assert_eq!(model.asked().len(), 12);
-    // All of a passage's questions are replaced in the graph too.
+    // All questions of a passage are replaced in the graph, too.
     index(&cli, &model, &[]).succeeded();
     published(&cli, &database);
     assert_whole(&cli, &database);
@@ -105,7 +105,7 @@ fn what_a_model_wrote_is_published_as_such_and_a_clone_does_not_ask_for_it_again
 fn a_clone_is_the_index_and_goes_on_from_there() {
     let Some(database) = database() else { return };
     let cli = indexed();
-    // What an index remembers of how it was made goes with it.
+    // The settings that an index remembers are included.
     cli.json(&["index", "harbor", "--hierarchy", "paper"]);
     published(&cli, &database);
     let said = cli.run(["clone", &database.uri, "cloned"]).succeeded();

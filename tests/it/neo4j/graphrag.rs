@@ -13,16 +13,17 @@ use crate::support::neo4j::{Database, harbor_database, require};
 
 /// A question that a passage of the collection answers, so that its vector is in the graph.
 const QUESTION: &str = "What is Little Heron Bridge?";
-/// How far the scores of a vector index may be from the exact ones: it keeps vectors in bytes.
+/// How far the scores of a vector index may differ from exact ones: it stores vectors as bytes.
 const ROUNDING: f64 = 0.02;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/neo4j-graphrag")
 }
 
-/// Returns a Python with the package, made once a target folder; none, and says so, where it cannot be made.
+/// Returns a Python with the package, installed once per target folder; none, after reporting it, if that is not
+/// possible.
 fn python() -> Option<PathBuf> {
-    // Two tests may ask at once, each with a server of its own, and would make it over each other's head.
+    // Two tests may need it at the same time, each with its own server; only one may install it.
     static MADE: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     match MADE.get_or_init(make_python) {
         Ok(python) => Some(python.clone()),
@@ -52,7 +53,7 @@ fn make_python() -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// Runs a command; an error is what it printed.
+/// Runs a command; the error is its output.
 fn succeed(command: &mut Command) -> Result<(), String> {
     match command.output() {
         Ok(output) if output.status.success() => Ok(()),
@@ -74,7 +75,7 @@ fn retrieved(python: &Path, database: &Database, question: &str) -> BTreeMap<Str
     found
 }
 
-/// Returns what is nearest to the question's own vector, by comparing it with every passage: texts and scores.
+/// Returns the passages nearest to the question's own vector, by comparing it with all: texts and scores.
 fn nearest(database: &Database) -> Vec<(String, f64)> {
     let rows = database.rows(&format!(
         "MATCH (q:Incoming {{name: '{QUESTION}'}}) MATCH (p:Passage) \
@@ -97,7 +98,7 @@ fn retrievers_of_neo4j_graphrag_find_the_passages_of_a_published_graph() {
     for (row, (expected, exact)) in by_vector.iter().zip(&expect) {
         assert!(text(row) == *expected && (score(row) - exact).abs() < ROUNDING, "{row} is not {exact}: {expected}");
     }
-    // The best by meaning is also the best by words, so that it has the whole score of both.
+    // The best by meaning is also the best by words, so it has the full score of both.
     let hybrid = &found["HybridRetriever"];
     assert!(text(&hybrid[0]) == expect[0].0 && (score(&hybrid[0]) - 1.0).abs() < 1e-9, "{hybrid:#?}");
     assert!(hybrid.windows(2).all(|pair| score(&pair[0]) >= score(&pair[1])), "{hybrid:#?}");
@@ -130,7 +131,7 @@ fn the_python_that_is_shown_is_the_python_that_runs() {
     }
 }
 
-/// The table in the manual is made of what this program prints, on a collection that is too large for a test.
+/// The table in the manual is made from the output of this program, on a collection that is too large for a test.
 #[test]
 fn what_statements_for_users_cost_is_measured_and_those_that_read_everything_say_so() {
     let Some(python) = python() else { return };
@@ -160,7 +161,7 @@ fn what_statements_for_users_cost_is_measured_and_those_that_read_everything_say
     assert!(queries >= 7, "{queries}");
 }
 
-/// Returns the statement of a row that is printed, and its database hits.
+/// Returns the statement in a printed row, and its database hits.
 fn cost(row: &str) -> (&str, u64) {
     let mut columns = row.rsplit(" | ");
     let hits = columns.nth(1).unwrap().replace(',', "").parse().unwrap();

@@ -1,4 +1,4 @@
-//! Trees of keywords in the database's own full-text index: the text that a trace shows can be pasted there, and finds
+//! Trees of keywords in the database's own full-text index: the query that a trace shows can be pasted there, and finds
 //! what `keywords` finds.
 
 use std::fs;
@@ -83,12 +83,12 @@ fn the_text_of_a_tree_finds_in_the_database_what_the_tree_finds() {
         shared += own.iter().filter(|id| lucene.contains(id)).count();
         all += own.len();
     }
-    // Both are measured in docs/neo4j-querying.md; what other tests have deleted may still count a little.
+    // Both figures are in docs/neo4j-querying.md; what other tests have deleted may still count a little.
     assert!(same * 4 >= trees.len() * 3, "{same} of {} have the same best passage", trees.len());
     assert!(shared * 5 >= all * 4, "{shared} of {all} passages are the same");
 }
 
-/// More passages than enter by words, which have nothing but a word and one that is excluded.
+/// More passages than a search enters by words; they contain only one word and an excluded one.
 const MANY: usize = 200;
 
 #[test]

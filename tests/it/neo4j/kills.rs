@@ -1,4 +1,4 @@
-//! Publishers and servers that are killed: publishing again ends in the same graph.
+//! Publishers and servers that are killed: publishing again gives the same graph.
 #![cfg(unix)]
 
 use std::os::unix::process::ExitStatusExt as _;
@@ -13,12 +13,12 @@ use crate::support::{Cli, Random, at_most, block_on, canonical};
 
 use super::{assert_whole, indexed_mill, write_harbor};
 
-/// Publishers that are killed; `--test torture` goes on killing.
+/// Minimum publishers that are killed; `--test torture` continues.
 const KILLS_LEAST: usize = 3;
-/// Servers that are killed at least.
+/// Minimum servers that are killed.
 const SERVERS_LEAST: usize = 1;
 
-/// Empties a database, but for its schema.
+/// Empties a database, keeping its schema.
 const FORGET: &str = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS";
 
 /// Changes, adds or removes a few documents.
@@ -43,29 +43,29 @@ fn a_publisher_that_is_killed_at_any_moment_is_made_good_by_the_next() {
     let cli = Cli::new();
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);
-    // The first time a server has everything to learn; the second time says how long a publish takes.
+    // The server is slow the first time; the second time shows how long a publish takes.
     cli.json(&["publish", "--neo4j", &database.uri]);
     database.rows(FORGET);
     let began = Instant::now();
     cli.json(&["publish", "--neo4j", &database.uri]);
     let whole = began.elapsed();
     let (mut killed, mut finished) = (0, 0);
-    // How long a publish of a few changes takes is found out by killing too late.
+    // How long a publish of a few changes takes becomes known when a kill comes too late.
     let mut usual = whole;
     let began = Instant::now();
     while killed < KILLS_LEAST || began.elapsed() < at_most(Duration::ZERO) {
-        // Some are made good at once, some only after further changes.
+        // Some are completed at once, some only after further changes.
         if random.below(4) > 0 {
             edit(&cli, &mut random);
         }
         let is_first_load = random.below(8) == 0;
         if is_first_load {
-            // From nothing, with all that a first load does.
+            // From an empty database, with all steps of a first load.
             database.rows(FORGET);
         }
         let mut command = cli.command(["publish", "--neo4j", &database.uri]);
         let mut publisher = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-        // The moment is what is tested: there is nothing to wait for.
+        // The moment itself is tested: there is nothing to wait for.
         let longest = if is_first_load { whole } else { usual };
         thread::sleep(longest.mul_f64(random.below(1000) as f64 / 1000.0));
         publisher.kill().unwrap();
@@ -104,7 +104,7 @@ fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
         thread::sleep(Duration::from_millis(100 + random.below(1_500) as u64));
         server.kill();
         server.resume();
-        // It goes on by itself where the server is back in time; killed or not, the next one makes it good.
+        // If the server is back in time, publishing continues by itself; otherwise, the next publish completes it.
         if round % 3 == 1 {
             publisher.kill().unwrap();
         }
@@ -124,7 +124,7 @@ fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
 fn an_index_without_its_constraint_is_no_obstacle() {
     let Some(database) = bare_database() else { return };
     let cli = indexed_mill();
-    // What a server leaves that is killed while it makes the constraint.
+    // What a server leaves if it is killed while it creates the constraint.
     database.rows("CREATE INDEX cairn_own FOR (n:_Cairn) ON (n.id, n.cairnSince)");
     cli.json(&["publish", "--neo4j", &database.uri]);
     assert_whole(&cli, &database);

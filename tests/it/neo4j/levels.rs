@@ -22,15 +22,15 @@ use super::published;
 /// Questions about facts, about how things relate, and about the whole.
 const ASKED: [&str; 3] =
     ["How does Cornelius Pellam relate to Edda Varnholt?", "What are these documents about?", "Describe Harl Mill."];
-/// Arrays that a database does not have: kinds of things, beside which name one was merged, and when the hierarchy was
-/// made.
+/// Arrays that a database does not have: types of entities, the name beside which another one was merged, and the age
+/// of the hierarchy.
 const LEFT_OUT: [&str; 4] = ["entity.type", "entity.type-sentence", "entity.beside", "made"];
 
 async fn opened(database: &Database, options: TraversalOptions) -> DatabaseGraph {
     DatabaseGraph::open(&database.target(), options).await.unwrap()
 }
 
-/// Checks that levels are array by array those of an index.
+/// Checks that levels equal those of an index, array by array.
 #[track_caller]
 fn assert_same_levels(held: &dyn GraphReader, kept: &Snapshot) {
     let [one, other] = [held.hierarchy(), kept.hierarchy()].map(|it| it.expect("a hierarchy").to_packed());
@@ -144,7 +144,8 @@ fn what_a_filter_leaves_out_is_in_no_level_and_leads_nowhere() {
             assert!(!held.hits.is_empty() && held.hits.iter().all(|hit| hit.name != "Ada Lorne"), "{held:#?}");
             let names = |it: &SearchResult| it.hits.iter().map(|hit| hit.name.clone()).collect::<Vec<_>>();
             assert_eq!(names(&held), names(&kept), "{strategy}");
-            // Scores are those of what is at hand: on disk, the sentences that a filter leaves out scale them too.
+            // Scores are relative to the texts that are loaded: on disk, sentences that a filter leaves out affect
+            // them, too.
             let [held, kept] = [held, kept].map(|it| it.ledger.layers.map(|it| (titles(&it), it.bridges)));
             assert_eq!(held, kept);
         }
@@ -165,11 +166,11 @@ fn what_walks_all_of_a_graph_is_refused_where_neo4j_walks_it() {
             let said = error.to_string();
             assert!(error.kind() == ErrorKind::Input && said.contains("--traversal memory"), "{said}");
         }
-        // A question about the whole is answered all the same.
+        // A question about the whole is answered nevertheless.
         let answer = engine.ask(ASKED[1], &AskOptions::default()).await.unwrap();
         assert_eq!(answer.strategy, "trail");
     });
-    // One question is reason enough to read the structure, where nothing else answers it.
+    // A single question makes the engine read the structure if nothing else can answer it.
     let elsewhere = Cli::new();
     for strategy in ["layers", "rank"] {
         let ask = ["search", QUESTIONS[0], "--strategy", strategy];
@@ -208,7 +209,7 @@ fn a_hierarchy_that_was_changed_by_hand_is_refused_and_breaks_nothing() {
     ] {
         database.rows(change);
         elsewhere.refuses(&ask, "corrupt", &["hint: republish it"]);
-        // Who does not read it answers.
+        // An engine that does not read it can answer.
         elsewhere.json(&["ask", QUESTIONS[0], "--neo4j", &database.uri]);
         database.rows(undo);
         elsewhere.json(&ask);
@@ -234,7 +235,7 @@ fn a_version_that_is_published_meanwhile_has_levels_of_its_own() {
     });
 }
 
-/// Names that stand for one entity in many documents are all there, not only those that people see.
+/// If a name means another entity in many documents, all of these are there, not only those that are shown.
 #[test]
 fn a_name_that_means_another_in_many_documents_does_so_in_each() {
     let Some(database) = database() else { return };
@@ -251,7 +252,7 @@ fn a_name_that_means_another_in_many_documents_does_so_in_each() {
     let kept = Workspace::open(cli.folder().join(".cairn")).unwrap().snapshot().unwrap();
     let scoped: BTreeSet<_> = kept.resolution().unwrap().merges().filter_map(|it| it.document).collect();
     assert!(scoped.len() > 30, "{}", scoped.len());
-    // So that what has none can be read too.
+    // So that reading also covers summaries without sentences.
     assert!(kept.hierarchy().unwrap().summaries().any(|it| kept.hierarchy().unwrap().sentences(it).is_empty()));
     assert!(super::held(&database) == crate::support::canonical(&cli.folder().join(".cairn")));
     let held = block_on(async { opened(&database, TraversalOptions::default()).await.with_levels().await.unwrap() });

@@ -1,4 +1,4 @@
-//! Many questions at once: all are answered, over few connections.
+//! Many concurrent questions: all are answered, over few connections.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::neo4j::harbor_database;
 use super::answering::QUESTIONS;
 use super::faults::{open, told};
 
-/// Questions at one time.
+/// Concurrent questions.
 const AT_ONCE: usize = 64;
 /// Connections that an engine may have.
 const CONNECTIONS_MAX: usize = 4;
@@ -26,7 +26,7 @@ fn sixty_four_questions_at_once_are_answered_over_four_connections() {
         for question in QUESTIONS {
             expected.push(told(&engine, question, None).await.unwrap());
         }
-        // One was for the greeting.
+        // One connection was for the greeting.
         assert!(proxy.connections() <= CONNECTIONS_MAX + 1, "{} connections", proxy.connections());
         let asked: Vec<_> = (0..AT_ONCE)
             .map(|number| {

@@ -1,4 +1,4 @@
-//! Servers that are paused, killed, started again, or have lost an index, under an engine that lives on.
+//! Servers that are paused, killed, restarted, or have lost an index, while an engine stays open.
 #![cfg(unix)]
 
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use super::answering::QUESTIONS;
 use super::faults::{open, told};
 use super::{indexed_mill, published, write_harbor};
 
-/// What a question has while the server is paused.
+/// The deadline of a question while the server is paused.
 const DEADLINE: Duration = Duration::from_millis(500);
-/// How much later than that the error may come: far less than anything else waits.
+/// How much later the error may come: far less than anything else waits.
 const LATE_MAX: Duration = Duration::from_secs(5);
-/// When a question without a deadline is given up where nobody answers any more.
+/// When a question without a deadline is given up if nobody answers any more.
 const GIVEN_UP_MAX: Duration = Duration::from_secs(15);
-/// How long a server or an index may take to be back.
+/// How long a server or an index may take to come back.
 const BACK_MAX: Duration = Duration::from_mins(3);
 
 fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
-/// A server that can be stopped and go on, and end and come back, as somebody on the other side sees it.
+/// A server that can be paused and resumed, stopped and restarted, as its clients see it.
 trait Outages {
     fn pause(&mut self);
     fn go_on(&mut self);
@@ -101,9 +101,9 @@ fn gives_errors_in_time_and_right_answers_after(cli: &Cli, uri: &str, server: &m
     let ask = |deadline| runtime.block_on(told(&engine, QUESTIONS[0], deadline));
     let expected = ask(None).unwrap();
 
-    // While it is paused, its connections stay and take what comes.
+    // While it is paused, its connections stay open and accept data.
     server.pause();
-    // More often than it has connections.
+    // More often than there are connections.
     for _ in 0..5 {
         let began = Instant::now();
         let error = ask(Some(DEADLINE)).expect_err("nobody answers");
@@ -117,7 +117,7 @@ fn gives_errors_in_time_and_right_answers_after(cli: &Cli, uri: &str, server: &m
     server.go_on();
     assert_eq!(ask(None).unwrap(), expected);
 
-    // This engine is asked all the time while the server ends and is back again, the other one before and after.
+    // This engine is asked continuously while the server goes and comes back, the other one before and after.
     let busy = runtime.block_on(open(uri));
     let outage = Arc::new(Outage::default());
     let asking = runtime.spawn(asked_until_back(busy, Arc::clone(&outage)));
@@ -147,18 +147,18 @@ fn gives_errors_in_time_and_right_answers_after(cli: &Cli, uri: &str, server: &m
     }
 }
 
-/// How far an outage is.
+/// The progress of an outage.
 #[derive(Default)]
 struct Outage {
     /// Whether a question was answered.
     is_answered: AtomicBool,
-    /// Whether the server has ended since.
+    /// Whether the server was killed after that.
     is_killed: AtomicBool,
-    /// Whether a question has failed since.
+    /// Whether a question has failed after that.
     has_failed: AtomicBool,
 }
 
-/// Asks again and again until the server was killed, has failed, and is back.
+/// Asks continuously until the server was killed, a question has failed, and the server is back.
 async fn asked_until_back(engine: QueryEngine, outage: Arc<Outage>) -> Vec<Result<Answer>> {
     let began = Instant::now();
     let mut answers = Vec::new();

@@ -1,4 +1,4 @@
-//! Paths: the database finds what the structure in memory gives, as many and as long, and the same where it has no
+//! Paths: the database finds as many as the structure in memory, of the same lengths, and the same ones if there is no
 //! choice.
 
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ fn sources() -> Sources {
     Sources::documents(text.lines().take(sized(RECORDS, RECORDS_OF_TORTURE)).map(document))
 }
 
-/// Returns a passage, an entity or a document, each as often; an entity as often as it is mentioned.
+/// Returns a passage, an entity or a document, equally often; entities in proportion to their mentions.
 fn end(reader: &dyn GraphReader, random: &mut Random) -> PathEnd {
     let graph = reader.graph();
     match random.below(3) {
@@ -58,8 +58,8 @@ fn end(reader: &dyn GraphReader, random: &mut Random) -> PathEnd {
     }
 }
 
-/// Returns the paths that no tie decides: all, where there are fewer than were asked for, or else those that are
-/// shorter than the last.
+/// Returns the paths that do not depend on ties: all of them if fewer were found than requested, or else those shorter
+/// than the last.
 fn undecided(found: &PathsFound, options: &PathOptions) -> Vec<GraphPath> {
     let last = found.paths.last().map_or(0, |path| path.steps.len());
     let is_full = found.paths.len() == options.paths;
@@ -102,7 +102,7 @@ fn the_database_and_the_structure_in_memory_agree_on_paths_between_any_two() {
                 by: [PathsBy::Both, PathsBy::Both, PathsBy::Both, PathsBy::Names, PathsBy::Questions][random.below(5)],
                 documents_max: [None, Some(20)][random.below(2)],
             };
-            // One that ends where it begins, or by questions at an entity.
+            // A path that ends where it begins, or one by questions that ends at an entity.
             let Ok(held) = in_memory(&on_disk, &ends[0], &ends[1], &options).await else { continue };
             asked += 1;
             let context = || format!("seed {SEED}, pair {asked}: {ends:?}, {options:?}");
@@ -112,7 +112,7 @@ fn the_database_and_the_structure_in_memory_agree_on_paths_between_any_two() {
             assert_eq!((&given.from, &given.to), (&held.from, &held.to), "{}", context());
             assert_eq!(undecided(&given, &options), undecided(&held, &options), "{}", context());
             assert!(given.paths.iter().all(is_loopless), "{}", context());
-            // What ties decide exists too: with room for all of a length, ours has it.
+            // Paths chosen among ties exist as well: with room for all of a length, ours includes them.
             if asked % 10 == 0 && !held.paths.is_empty() {
                 let length_max = held.paths.last().unwrap().steps.len();
                 let all = PathOptions { paths: 100, length_max, ..options };
@@ -191,7 +191,7 @@ fn what_names_nothing_or_too_much_is_refused_alike_by_either_way() {
     });
 }
 
-/// Entities that paths over relations are looked for between: such as have relations, each as likely.
+/// Entities between which paths over relations are searched: those with relations, each equally likely.
 fn related(kept: &Snapshot) -> Vec<String> {
     let (graph, hierarchy) = (kept.graph(), kept.hierarchy().unwrap());
     let entities: BTreeSet<EntityOrdinal> = hierarchy.relations().flat_map(|it| it.0).collect();
@@ -225,7 +225,7 @@ fn is_there(database: &Database, path: &GraphPath) -> bool {
     usize::try_from(database.count(&steps)).ok() == Some(path.steps.len())
 }
 
-/// A real collection, two islands, and the demo: what is too far apart in one is joined in another.
+/// A real collection, two islands, and the demo: what is too far apart in one is connected in another.
 #[test]
 fn bridges_by_cypher_are_as_many_and_as_long_as_in_memory_and_each_is_one_there_too() {
     let Some(database) = database() else { return };
@@ -259,8 +259,8 @@ fn two_islands() -> Sources {
     ])
 }
 
-/// Asks for bridges on disk, over the structure of the database, and by Cypher, and returns how many pairs were joined,
-/// and how many not.
+/// Finds bridges on disk, over the structure of the database, and by Cypher, and returns how many pairs were connected
+/// and how many were not.
 fn compare_bridges(database: &Database, kept: &std::sync::Arc<Snapshot>, pairs: usize) -> (usize, usize) {
     let (all, related) = (related(kept), pairs_of(kept));
     let mut random = Random::new(SEED);
@@ -317,7 +317,7 @@ fn paths_over_relations_are_drawn_from_the_database_as_from_the_index() {
         let there = elsewhere.json(&[&ask[..], &[by, "--traversal", "memory", "--neo4j", &database.uri]].concat());
         assert_valid("path", &there);
         assert_eq!(there["paths"], here["paths"], "{by}");
-        // What Neo4j walks itself, it does for one question; of several paths of one length, it chooses.
+        // When Neo4j itself walks, it does so for one question, and chooses among paths of equal length.
         let there = elsewhere.json(&[&ask[..], &[by, "--neo4j", &database.uri]].concat());
         assert_valid("path", &there);
         let steps = |found: &Value| found["paths"][0]["steps"].as_array().unwrap().len();

@@ -12,12 +12,12 @@ use cairn::{Document, Sources, Workspace};
 use crate::support::neo4j::database;
 use crate::support::{at_most, block_on, index};
 
-/// Reads while others publish, at most.
+/// Maximum reads while others publish.
 const READS: usize = 20_000;
-/// Versions that must have been seen; `--test torture` goes on reading.
+/// Minimum versions that must have been seen; `--test torture` continues.
 const SEEN_LEAST: usize = 3;
 
-/// A small collection of which every document names the edition. Documents come and go.
+/// A small collection in which every document names the edition. Documents are added and removed.
 fn edition(number: usize) -> Sources {
     let text = |it: usize| format!("Mill {it} was built by Ada Lorne. This is edition {number}.");
     let title = |it: usize| Some(format!("Mill {it}"));

@@ -1,4 +1,4 @@
-//! What publishing refuses, and that it leaves alone what it refuses.
+//! What publishing refuses, and that it changes nothing then.
 
 use std::fs;
 use std::process::Stdio;
@@ -36,7 +36,7 @@ fn a_database_that_is_not_there_or_not_ours_is_left_alone() {
     cli.refuses(&missing, "input", &["has no database `nowhere`", "the only one in the Community edition"]);
     cli.refuses(&publish(&["--database", "System"]), "input", &["`system`", "where Neo4j keeps users"]);
     cli.refuses(&publish(&["--password-file", "nowhere"]), "input", &["`nowhere`", "its first line is to be"]);
-    // Encryption that the server does not speak.
+    // Encryption that the server does not support.
     let encrypted = database.uri.replace("bolt://", "bolt+ssc://");
     cli.refuses(
         &["publish", "--neo4j", &encrypted],
@@ -129,7 +129,8 @@ fn a_second_publisher_waits_its_turn() {
     assert_whole(&cli, &database);
 }
 
-/// Keys are unique because there is one writer at a time: who thinks to hold the lease, and does not, writes nothing.
+/// Keys are unique because there is one writer at a time: a publisher that wrongly believes to hold the lease writes
+/// nothing.
 #[test]
 fn publishers_that_take_the_lease_from_each_other_write_nothing_twice() {
     let Some(database) = database() else { return };
@@ -207,7 +208,7 @@ fn a_batch_that_is_too_large_for_the_server_is_halved() {
     assert!(exported == cli.canonical(".cairn"));
 }
 
-/// Runs a command until the database is up, which it is some time after its server answers.
+/// Runs a command until the database is up, which is some time after its server responds.
 fn when_up(command: &dyn Fn() -> CommandOutput) -> CommandOutput {
     let began = Instant::now();
     loop {

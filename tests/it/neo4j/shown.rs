@@ -16,10 +16,10 @@ use crate::support::{Cli, left_out};
 
 use super::published;
 
-/// What parts the answers of statements; no document says it.
+/// Separates the answers of statements; no document contains it.
 const MARK: &str = "=== next ===";
 
-/// What people want to see, as the names of saved queries begin.
+/// What people want to see: the beginnings of the names of saved queries.
 const WANTED: [&str; 10] = [
     "A map to start from",
     "What mentions a name",
@@ -32,9 +32,9 @@ const WANTED: [&str; 10] = [
     "Questions that nothing answers",
     "What came with the last publish",
 ];
-/// Nodes of a picture in which captions can be read.
+/// Maximum nodes of a picture with readable captions.
 const DRAWN_MAX: usize = 26;
-/// Rows of a table that somebody looks through.
+/// Maximum rows of a table that people look through.
 const ROWS_MAX: usize = 100;
 
 fn read(path: &Path) -> String {
@@ -51,16 +51,16 @@ fn files(folder: &str) -> Vec<String> {
     texts.map(|path| read(path)).collect()
 }
 
-/// Returns what stands between `start` and `end`, as often as it does.
+/// Returns every text between `start` and `end`.
 fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(start).skip(1).map(move |it| it.split(end).next().unwrap())
 }
 
-/// A saved query: its name in the list, and what it runs, in which parameters have a `$`.
+/// A saved query: its name in the list, and its statement, in which parameters begin with `$`.
 struct Saved {
     name: String,
     body: String,
-    /// What its first line says to set, as Cypher writes it.
+    /// The parameters that its first line tells users to set, as Cypher literals.
     parameters: Vec<(String, String)>,
 }
 
@@ -85,14 +85,14 @@ impl Saved {
         files("docker/browser/queries").iter().map(|it| Self::read(it)).collect()
     }
 
-    /// Returns what it runs, with values in place of the parameters.
+    /// Returns its statement with values in place of the parameters.
     fn with_values(&self) -> String {
         let put = |text: String, (name, value): &(String, String)| text.replace(&format!("${name}"), value);
         self.parameters.iter().fold(self.body.clone(), put)
     }
 }
 
-/// Returns the saved queries as the shell takes them, each below the parameters that its first line says to set.
+/// Returns the saved queries as input for the shell, each after the parameters that its first line tells users to set.
 fn saved() -> Vec<String> {
     let with_parameters = |it: Saved| {
         let parameters = it.name.find(":param").map_or("", |at| &it.name[at..]);
@@ -101,13 +101,13 @@ fn saved() -> Vec<String> {
     Saved::all().into_iter().map(with_parameters).collect()
 }
 
-/// Returns what the guide lets one run.
+/// Returns the statements that the guide offers to run.
 fn guide() -> Vec<String> {
     let guide = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docker/browser/guide.html"));
     between(&guide, "runnable\">", "</pre>").map(|it| it.replace("&gt;", ">").replace("&lt;", "<")).collect()
 }
 
-/// Returns what the manual shows, in blocks and in lines, and what the guide lets one run.
+/// Returns the statements in the manual, in blocks and in lines, and those that the guide offers to run.
 fn examples() -> Vec<String> {
     let mut found = Vec::new();
     for page in files("docs") {
@@ -158,12 +158,12 @@ fn what_people_want_to_see_is_saved_and_the_guide_shows_the_same() {
     }
 }
 
-/// What the server draws of a statement: the numbers of the nodes, and how many rows there are.
+/// What the Browser would draw of a statement: the numbers of the nodes, and the number of rows.
 fn drawn(pages: &str, statement: &str) -> (BTreeSet<String>, usize) {
     let address = pages.trim_start_matches("http://");
     let body = json!({ "statements": [{ "statement": statement, "resultDataContents": ["graph"] }] }).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
-    // By HTTP/1.0, so that the answer comes in one piece.
+    // With HTTP/1.0, so that the answer comes in one piece.
     write!(
         stream,
         "POST /db/neo4j/tx/commit HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\n\

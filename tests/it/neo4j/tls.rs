@@ -1,4 +1,4 @@
-//! Connections that are encrypted, to a server whose certificate an authority of the test's own has signed.
+//! Encrypted connections to a server whose certificate is signed by an authority of the test.
 
 use std::fs;
 
@@ -36,7 +36,7 @@ fn a_connection_is_encrypted_where_that_is_asked_for_and_to_nobody_else() {
     let exported = cli.run(["export", "--canonical", "--neo4j", &any]).succeeded().stdout;
     assert!(exported == cli.canonical(".cairn"));
 
-    // None that nobody known has signed, and no connection that is not encrypted.
+    // No certificate signed by an unknown authority, and no unencrypted connection.
     let (by_address, plain) = (any.replace("bolt+ssc", "bolt+s"), any.replace("bolt+ssc", "bolt"));
     let by_name = by_address.replace("127.0.0.1", "localhost");
     let words = ["its certificate is not trusted", "hint: ", "SSL_CERT_FILE", "bolt+ssc://"];
@@ -44,7 +44,7 @@ fn a_connection_is_encrypted_where_that_is_asked_for_and_to_nobody_else() {
     let words = ["closes the connection at once", "hint: check that", "requires encryption (`bolt+s://`"];
     cli.refuses(&["publish", "--neo4j", &plain], "unavailable", &words);
 
-    // One of an authority that the user trusts, for the name that it was made for.
+    // A certificate of an authority that the user trusts, for the name that it was made for.
     let trusting = |uri: &str| {
         let mut command = cli.command(["publish", "--json", "--neo4j", uri]);
         CommandOutput::of(command.env("SSL_CERT_FILE", certificate.join("authority.crt")).output().unwrap())

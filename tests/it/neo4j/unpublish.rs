@@ -1,4 +1,4 @@
-//! What a database holds, said and taken away again: all that is ours, and nothing else.
+//! The contents of a database are listed and removed: everything that is ours, and nothing else.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn an_index_is_taken_out_of_a_database_and_what_users_have_beside_it_stays() {
     database.rows("MATCH (p:Passage) WITH p LIMIT 1 CREATE (:Note {own: true, name: 'mine'})-[:ABOUT]->(p)");
     database.rows("CREATE (:Passage {own: true}), (:Document {own: true}), (:Unit {own: true})");
     database.rows("CREATE INDEX mine FOR (n:Passage) ON (n.mine)");
-    // Nobody is there to say yes.
+    // Nobody is there to confirm.
     let said = cli.run(["unpublish", "--neo4j", uri]);
     assert!(said.status == Some(3) && said.stderr.contains("nothing was deleted; type `yes`"), "{said:#?}");
     assert!(held(&database).join("\n") + "\n" == cli.canonical(".cairn"));
@@ -37,7 +37,7 @@ fn an_index_is_taken_out_of_a_database_and_what_users_have_beside_it_stays() {
         let said = cli.run([command, "--neo4j", uri]);
         assert!(said.status == Some(4) && said.stderr.contains("holds no index of Cairn"), "{command}: {said:#?}");
     }
-    // A database without nodes takes one again.
+    // A database without nodes accepts an index again.
     database.rows("MATCH (n) DETACH DELETE n");
     published(&cli, &database);
     assert_whole(&cli, &database);

@@ -1,4 +1,4 @@
-//! One walk, three ways: over an index on disk, over the structure in memory, and by Cypher in the database.
+//! One walk in three settings: over an index on disk, over the structure in memory, and by Cypher in the database.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const QUESTIONS: usize = 5;
 /// Questions of `--test torture`.
 const QUESTIONS_OF_TORTURE: usize = 100;
 
-/// The workspace with the entry that the database chose: what it brought is at hand, and nothing else.
+/// The workspace with the entry that the database chose: only the texts of that entry are loaded.
 struct SameEntry {
     kept: Arc<Snapshot>,
     held: Arc<dyn GraphReader>,
@@ -117,7 +117,7 @@ async fn engine(database: &Database, traversal: Traversal) -> QueryEngine {
     QueryEngine::over_source(Arc::new(graph), Performers::built_in()).unwrap()
 }
 
-/// Returns what is found, and how it is reached.
+/// Returns the hits and the paths to them.
 async fn found(engine: &QueryEngine, question: &str, options: &SearchOptions) -> Vec<(PassageId, String, Vec<String>)> {
     let found = engine.search(question, options).await.unwrap();
     let way = |hit: &cairn::Hit| hit.path.iter().map(|step| format!("{}>{}", step.from, step.to)).collect();
@@ -130,11 +130,11 @@ async fn same_entry(engine: &QueryEngine, kept: &Arc<Snapshot>, question: &str, 
     SameEntry::new(Arc::clone(kept), held)
 }
 
-/// Questions that a model is asked about.
+/// Questions for which a model is asked.
 const REASONED: usize = 3;
 
-/// Asks `questions` by `hop` from the same entry, without a model and with one, all three ways, and returns how many of
-/// the answers by `trail` are the same in memory and in the database.
+/// Asks `questions` by `hop` from the same entry, with and without a model, in all three settings, and returns how many
+/// answers by `trail` are the same in memory and in the database.
 async fn compare(database: &Database, workspace: &Workspace, questions: &[String]) -> usize {
     let in_memory = engine(database, Traversal::Memory).await;
     let by_cypher = engine(database, Traversal::Cypher).await;
@@ -228,7 +228,7 @@ fn three_ways_to_walk_a_real_collection_find_the_same() {
         let questions: Vec<String> = questions.into_iter().map(|it| it.question).take(asked).collect();
         let same = compare(&database, &workspace, &questions).await;
         println!("`trail` finds the same for {same} of {asked} questions");
-        // Of a document of which a part is at hand, another passage may speak for a name.
+        // If only a part of a document is loaded, another passage may represent a name.
         assert!(same * 10 >= asked * 9, "{same}");
     });
 }
