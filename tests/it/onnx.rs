@@ -1,4 +1,4 @@
-//! Local models. What needs ONNX Runtime uses the folder that `tests/setup_model.sh` makes; where that is missing, each
+//! Local models. Tests that need ONNX Runtime use the folder made by `tests/setup_model.sh`; if it is missing, each
 //! test says that it is left out.
 
 use std::fs;
@@ -61,7 +61,7 @@ fn pieces_are_counted_whole_by_the_tokenizer_of_the_model() {
     let Some(folder) = model_folder() else { return };
     let embedder = OnnxEmbedder::open(&place(&folder)).unwrap();
     let long = "antidisestablishmentarianism, ".repeat(300);
-    // The table in the program has the vocabulary of this model.
+    // The table in the program has this model's vocabulary.
     for text in ["", "Who directed the film?", "Čapek's café, naïve & co-operative: 1,234.5 €", &long] {
         assert_eq!(embedder.piece_count(text), StaticTable.piece_count(text), "{text:.30}");
     }
@@ -89,7 +89,7 @@ fn toy(graph: Graph) -> TempDir {
     folder
 }
 
-/// Returns a graph with the inputs of an encoder, the numbers of the words as floats in `floats`.
+/// Returns a graph with the inputs of an encoder, and the numbers of the words as floats in `floats`.
 fn encoder() -> Graph {
     let mut graph = Graph::default();
     for name in ["input_ids", "attention_mask", "token_type_ids"] {
@@ -146,7 +146,7 @@ async fn a_vector_of_another_length_is_an_error_when_it_comes() {
     if library().is_none() {
         return;
     }
-    // One value a word: the length of a vector is that of its text.
+    // One value per word: the length of a vector depends on its text.
     let mut graph = encoder();
     graph.op("Add", &["floats", "floats"], "sentence_embedding");
     graph.output("sentence_embedding", Kind::F32, &[-1, -1]);
@@ -155,7 +155,7 @@ async fn a_vector_of_another_length_is_an_error_when_it_comes() {
     assert!(matches!(error, Error::Embedding { source: EmbeddingError::Dimension { actual: 2, .. }, .. }), "{error:?}");
 }
 
-/// Writes a reranker whose score is how often a word of the question stands in the text.
+/// Writes a reranker whose score is the number of times that words of the question occur in the text.
 fn counting_reranker(output: &str) -> TempDir {
     let mut graph = encoder();
     for (name, axis) in [("rows", 1), ("columns", 2)] {
@@ -256,7 +256,7 @@ fn an_index_finds_its_model_again_or_says_which_it_needs() {
     let library = library.to_str().unwrap();
     let made = cli.run(["index", "notes", "--embedder", "onnx:model", "--onnx-runtime", library]).succeeded();
     assert!(made.stderr.contains("later commands find the model, and not ONNX Runtime"), "{made:?}");
-    // Where the model lies is remembered, and where the library is, is for the user to say.
+    // The location of the model is remembered; that of the library has to come from the user.
     let unsaid = cli.run(["search", "river"]);
     assert!(unsaid.status == Some(3) && unsaid.stderr.contains("`onnx_runtime` in your own"), "{unsaid:?}");
     cli.configure(format!("onnx_runtime = {library:?}"));
@@ -281,7 +281,7 @@ fn an_index_finds_its_model_again_or_says_which_it_needs() {
     cli.run(["search", "river"]).succeeded();
 }
 
-/// A database knows the name of a model, and not where it is.
+/// A database stores the name of a model, not its location.
 #[test]
 fn a_clone_takes_over_the_vectors_of_its_model_and_goes_on_once_it_is_told_where_that_is() {
     let Some(folder) = model_folder() else { return };
@@ -300,7 +300,7 @@ fn a_clone_takes_over_the_vectors_of_its_model_and_goes_on_once_it_is_told_where
 
     let report = cli.json(&["index", "notes", "--index", "cloned", "--embedder", &model]);
     assert_eq!((&report["version"], &report["documents"]["unchanged"]), (&1.into(), &2.into()), "{report}");
-    // From here on it knows by itself: one more document, and no other is done again.
+    // From here on, the index knows it: one more document, and no other is processed again.
     cli.configure(format!("onnx_runtime = {:?}", library().unwrap()));
     cli.write("notes/c.md", "# Corvo\n\nCorvo is a hill by Harl Mill.\n");
     let report = cli.json(&["index", "notes", "--index", "cloned"]);

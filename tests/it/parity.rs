@@ -1,5 +1,5 @@
-//! `trail` beside the prototype of its walk: with one passage a record, no vectors and weighted sums alone, it finds at
-//! least as much. Names that the prototype does not know make it find more.
+//! `trail` compared with the prototype of its walk: with one passage per record, no vectors and weighted sums alone, it
+//! finds at least as much. Names that the prototype does not know make it find more.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use cairn::{
 
 use crate::support::{Cli, shared_data, sized};
 
-/// What the prototype printed with these settings: recall in the first five, with titles and without.
+/// The prototype's results with these settings: recall in the first five, with and without titles.
 const PROTOTYPE: [(&str, f64, f64); 3] =
     [("2wiki-hippo", 98.6, 86.8), ("musique-dev", 64.4, 58.6), ("hotpot-dev", 97.8, 90.6)];
 
-/// What may be missing: one question in a hundred. The weights are fitted anew, those of the prototype were its own.
+/// Allowed difference: one question in a hundred. Weights were fitted again since; the prototype had its own.
 const TOLERANCE: f64 = 1.0;
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn trail_without_titles_finds_what_the_prototype_finds() {
     }
 }
 
-/// Returns what is compared: one bundle, or all of them where `--test torture` runs the test.
+/// Returns what is compared: one bundle, or all of them in `--test torture`.
 fn asked_about(usual: &str) -> impl Iterator<Item = (&'static str, f64, f64)> {
     PROTOTYPE.into_iter().filter(move |(bundle, ..)| sized(*bundle == usual, true))
 }
@@ -51,7 +51,7 @@ async fn compare(bundle: &str, title_field: Option<String>, expect: f64) {
     assert!(actual >= expect - TOLERANCE, "{bundle}: {actual:.2} is less than {expect}");
 }
 
-/// Indexes one passage a record, without vectors and, as `trail` does not need them, without question edges.
+/// Indexes one passage per record, without vectors and, since `trail` does not need them, without question edges.
 async fn engine(corpus: &Path, title_field: Option<String>) -> QueryEngine {
     let place = Cli::new();
     let performers = Performers::without_embedder();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{Cli, assert_valid, block_on, engine, harbor};
 
-/// Three mills and who built them: Ada Lorne is in two documents, both of which a third names.
+/// Three mills and their builders: Ada Lorne is in two documents, and a third names both.
 const NOTES: [(&str, &str, &str); 5] = [
     ("mill", "Harl Mill", "Harl Mill was built by Ada Lorne."),
     ("tower", "Toll Tower", "Toll Tower was built by Ada Lorne. It stands in Skell Bay."),
@@ -111,12 +111,12 @@ fn every_kind_of_edge_is_walked_where_it_is_asked_for() {
                 assert!(leads(step, pair, by), "{step:?} {pair:?}");
             }
         }
-        // The same again: nothing is drawn.
+        // The same again, so nothing is random.
         assert_eq!(find(by), found);
     }
 }
 
-/// Returns whether an edge leads between two nodes, in its direction.
+/// Returns whether an edge connects two nodes in its direction.
 fn leads(step: &PathStep, pair: &[PathNode], by: PathsBy) -> bool {
     let ends = |direction: &Direction| match direction {
         Direction::Forward => [&pair[0], &pair[1]],
@@ -142,7 +142,7 @@ fn leads(step: &PathStep, pair: &[PathNode], by: PathsBy) -> bool {
     }
 }
 
-/// "HTU" is a name of the Harbor Trust Union, which Petra Quist spoke for, and Mira Stenholm led.
+/// "HTU" is a name of the Harbor Trust Union, for which Petra Quist spoke, and which Mira Stenholm led.
 #[test]
 fn relations_join_entities_by_any_of_their_names_each_with_its_sentence() {
     let cli = Cli::new();
@@ -162,7 +162,7 @@ fn relations_join_entities_by_any_of_their_names_each_with_its_sentence() {
     let said = |at: usize| path["steps"][at]["sentence"]["quote"].as_str().unwrap();
     assert_eq!(said(0), "Mira Stenholm led the Harbor Trust Union.");
     assert_eq!(said(1), "Petra Quist spoke for the HTU in May.");
-    // Any name of an end is as good.
+    // Any name of an end gives the same.
     let [by_one, by_other] = ["HTU", "Harbor Trust Union"]
         .map(|name| cli.json(&["path", name, "Petra Quist", "--by", "relations"])["paths"].clone());
     assert_eq!(by_one, by_other);
@@ -172,7 +172,7 @@ fn relations_join_entities_by_any_of_their_names_each_with_its_sentence() {
     let said = cli.run(["path", "Mira Stenholm", "HTU", "--by", "relations", "--paths", "1"]).succeeded();
     assert!(said.stdout.contains("[mira stenholm] —relates to— [harbor trust union]"), "{said:#?}");
     assert!(said.stdout.contains("Mira Stenholm led the Harbor Trust Union. [notes/"), "{said:#?}");
-    // Together with all other edges, it is not longer.
+    // With all other edges, it is not longer.
     let all = cli.json(&["path", "Mira Stenholm", "Petra Quist", "--by", "all", "--paths", "1"]);
     assert_eq!(all["paths"][0]["steps"].as_array().unwrap().len(), 2, "{all:#}");
 }

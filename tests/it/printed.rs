@@ -1,4 +1,4 @@
-//! What the program prints with `--json` is what its schemas promise.
+//! The program's `--json` output matches its schemas.
 
 mod streams;
 
@@ -112,7 +112,7 @@ fn a_fit_is_the_same_file_on_any_number_of_threads() {
     let cli = Cli::new();
     cli.run(["index", &examples.join("harbor").display().to_string()]).succeeded();
     let fitted = |threads: &str| {
-        // Folds fit the same again, on fewer questions.
+        // Folds repeat the fit on fewer questions.
         let args = ["eval", "fit", "--folds", "1", "--questions", &questions, "--index", ".cairn"];
         let status = cli
             .command([&args[..], &["--output", "weights.json"]].concat())

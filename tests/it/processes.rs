@@ -1,5 +1,5 @@
-//! Real processes: readers beside a writer, a writer that is killed or interrupted, two writers, a reader that goes
-//! away.
+//! Real processes: readers beside a writer, a writer that is killed or interrupted, two writers, a reader that closes
+//! its output.
 #![cfg(unix)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +20,10 @@ use crate::support::{Cli, CommandOutput, Random, assert_valid, block_on, engine,
 
 /// Runs of the writer that are killed.
 const KILLS: u64 = 10;
-/// How long killing goes on at most, in case the machine is slow.
+/// Time limit for killing, in case the machine is slow.
 const KILLING_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Returns the passages of an answer, each as the edition that its text names.
+/// Returns the editions that the texts of the found passages name.
 fn editions(found: &SearchResult) -> BTreeSet<u64> {
     let edition = |text: &str| {
         let (_, after) = text.rsplit_once("This is edition ").unwrap_or_else(|| panic!("no edition in {text}"));
@@ -32,14 +32,14 @@ fn editions(found: &SearchResult) -> BTreeSet<u64> {
     found.hits.iter().map(|hit| edition(hit.text.trim())).collect()
 }
 
-/// Writes a collection of which every passage names the edition.
+/// Writes a collection in which every passage names the edition.
 fn write_edition(cli: &Cli, edition: u64) {
     for (name, text) in harbor_notes().iter().take(8) {
         let first = text.lines().find(|line| line.len() > 80).unwrap();
         let first = first.split_inclusive(". ").take(2).collect::<String>();
         cli.write(&format!("notes/{name}"), format!("# {name}\n\n{} This is edition {edition}.", first.trim()));
     }
-    // Documents come and go between editions.
+    // Documents are added and removed between editions.
     let own = cli.folder().join("notes").join(format!("own-{}.txt", edition - 1));
     if own.exists() {
         fs::remove_file(own).unwrap();
@@ -104,22 +104,22 @@ fn every_answer_is_of_one_version_while_others_are_published() {
     }
 }
 
-/// Killed at moments spread over the whole of a run, the last finished version is there, whole, and a run that is let
-/// finish makes what it would have made without. `--test torture` does the same thousands of times.
+/// When a writer is killed at moments spread over a whole run, the last finished version is complete, and a run that
+/// may finish gives the same result as without the kills. `--test torture` does the same thousands of times.
 #[test]
 fn a_writer_that_is_killed_at_any_moment_leaves_the_last_version_readable() {
     let came = kill_writers(&mut Random::new(7), KILLS, KILLING_TIME_MAX);
     assert!(came.killed >= KILLS / 2, "{came:?}");
 }
 
-/// A run of the writer that was stopped while it reads.
+/// A writer that was stopped while reading.
 struct Stopped {
     child: Child,
     stderr: BufReader<std::process::ChildStderr>,
 }
 
 impl Stopped {
-    /// Starts a run over more documents than it can be through with once it has said that it reads.
+    /// Starts a run over more documents than it can finish after it reports that it reads.
     fn start(cli: &Cli) -> Self {
         let mut lines = String::new();
         for id in 0..DOCUMENTS {
@@ -143,7 +143,7 @@ impl Stopped {
         assert!(status.success());
     }
 
-    /// Lets it go on and waits for its end.
+    /// Lets it continue and waits until it ends.
     fn end(mut self) -> CommandOutput {
         self.signal("CONT");
         let mut stderr = String::new();

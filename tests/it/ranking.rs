@@ -1,4 +1,4 @@
-//! What ranks the best passages of `trail`: by the weighted sum alone, or by trees over what is known of them.
+//! The ranking of the best passages of `trail`: by the weighted sum alone, or by trees over their features.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Folders as they lie on disk: what of them is read, what is said of the rest, and where a citation leads.
+//! Real folders: what is read, what is reported about the rest, and where a citation leads.
 
 use serde_json::{Value, json};
 

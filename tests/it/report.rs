@@ -1,4 +1,4 @@
-//! `cairn report`: one file, whole and safe, looked at in a real browser.
+//! `cairn report`: one file, complete and safe, opened in a real browser.
 
 mod looks;
 
@@ -31,7 +31,7 @@ fn reported(cli: &Cli, args: &[&str]) -> (String, Value) {
     (page, summary)
 }
 
-/// Shows a page; nothing, and says so, where there is no browser.
+/// Shows a page; none, after reporting it, if there is no browser.
 fn shown(cli: &Cli, page: &str) -> Option<Browser> {
     let browser = browser()?;
     browser.go_to_file(&cli.folder().join(page));
@@ -53,7 +53,7 @@ fn a_report_is_the_same_file_again_and_loads_nothing() {
     assert_eq!(summary["counts"]["documents"], 42);
     assert_eq!(summary["graph"]["query"], QUESTION);
     assert_eq!(summary["questions"][0]["kind"], "extractive");
-    // What a browser would fetch stands in attributes; none of them names a place but this page.
+    // Anything that a browser would fetch is named in attributes; all of them point into this page.
     let markup: String = page.split("<script").map(|part| part.split("</script>").last().unwrap()).collect();
     for attribute in ["src=", "url(", "@import", "srcset", "http-equiv=\"refresh\""] {
         assert!(!markup.contains(attribute), "{attribute}");
@@ -150,7 +150,7 @@ fn the_text_of_a_document_stays_text() {
     for part in ["#answers h3", "#list h4", "#answers blockquote"] {
         assert!(seen(&browser, part).contains("document.title='taken'"), "{part}: {}", seen(&browser, part));
     }
-    // Where a script came in all the same, the page's policy would not let it run, nor anything be fetched.
+    // Even if a script got in, the page's policy would neither run it nor allow it to fetch anything.
     browser.run(
         "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"document.title=1\"><p onclick=\"a()\">');
         const script = document.createElement('script');
@@ -179,7 +179,7 @@ fn a_graph_is_drawn_around_what_is_asked_for() {
     assert_eq!(data["nodes"].as_array().unwrap().len() as u64, nodes);
     let lines = data["lines"].as_array().unwrap();
     assert_eq!(lines.len() as u64, summary["graph"]["lines"]["shown"].as_u64().unwrap());
-    // The list says each line as the drawing has it: one link in the item of where it begins to where it ends.
+    // The list has every line of the drawing: one link, from the item where it begins to the one where it ends.
     let items: Vec<&str> = page.split("<li id=\"node-").skip(1).collect();
     for line in lines {
         let (from, to) = (line[0].as_u64().unwrap() as usize, line[1].as_u64().unwrap());
@@ -187,7 +187,7 @@ fn a_graph_is_drawn_around_what_is_asked_for() {
     }
 }
 
-/// Returns where pictures are to be put for somebody who looks at them.
+/// Returns the folder for pictures, if somebody wants to look at them.
 fn pictures() -> Option<PathBuf> {
     std::env::var_os("CAIRN_PICTURES").map(PathBuf::from)
 }

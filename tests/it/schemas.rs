@@ -1,5 +1,5 @@
-//! The published schemas against the values that are printed: every field that a value has is in its schema, and every
-//! field of a schema is in a value.
+//! The published schemas compared with printed values: every field of a value is in its schema, and every field of a
+//! schema is in a value.
 
 mod fields;
 mod graph;
@@ -76,7 +76,7 @@ const NAMES: [&str; 36] = [
     "weights",
 ];
 
-/// Fields that a value need not have.
+/// Fields that a value may lack.
 const OPTIONAL: [(&str, &str); 41] = [
     ("answer", "guess"),
     ("answer", "writing"),
@@ -252,7 +252,7 @@ fn without_text(document: &Document) -> Value {
     document
 }
 
-/// One line of an export for each kind, every field filled.
+/// One line of an export for each kind, with every field.
 fn export_lines() -> Vec<Value> {
     let mut document = Document::new("a", Some("A".to_owned()), "A.");
     document.metadata = Metadata::from([("year".to_owned(), "1841".to_owned())]);
@@ -319,7 +319,7 @@ fn vector_report() -> VectorReport {
     VectorReport { embedder: "openai:e".to_owned(), made: 1, left: 2, stopped, spent: writing().spent }
 }
 
-/// What an index holds that lacks a vector.
+/// The counts of an index that lacks a vector.
 fn counts() -> Counts {
     let hierarchy = HierarchyCounts { versions: 1, changed: 1, ..HierarchyCounts::default() };
     Counts { without_vectors: 1, hierarchy, ..Counts::default() }
@@ -393,7 +393,7 @@ fn graph_status() -> Value {
     })
 }
 
-/// A report in figures; its graph is around a query and a document, which no real one is.
+/// A report's figures; its graph is about both a query and a document, which no real one is.
 fn report_summary() -> Value {
     let shown = Shown { shown: 1, total: 2 };
     let summary = ReportSummary {
@@ -436,7 +436,7 @@ fn kept_replies() -> Value {
     json!({ "index": ".cairn", "replies": 1, "bytes": 9, "models": [model] })
 }
 
-/// For each schema, values with every field filled.
+/// Values with every field, for each schema.
 fn full() -> BTreeMap<&'static str, Vec<Value>> {
     let question = question();
     let lines = [Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }];
@@ -539,7 +539,7 @@ fn a_value_with_the_fewest_fields_is_valid() {
         ..answer()
     };
     assert_valid("answer", &json!(nothing));
-    // What is left out when it is empty is empty when it is read.
+    // Fields that are left out when empty are read as empty.
     assert_eq!(serde_json::from_value::<Answer>(json!(nothing)).unwrap(), nothing);
 
     assert_valid("eval-retrieval", &json!(score(&[], Facts { notes: Vec::new(), ..facts() })));

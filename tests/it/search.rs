@@ -1,11 +1,11 @@
-//! `cairn search` as a user types into it: identifiers, phrases, regular expressions, typing errors, filters, words of
-//! languages without spaces, passages that are nearly equal.
+//! `cairn search` as users type it: identifiers, phrases, regular expressions, typing errors, filters, languages
+//! without spaces, near-duplicate passages.
 
 use serde_json::{Value, json};
 
 use crate::support::{Cli, assert_valid};
 
-/// A manual in pieces: identifiers stand in one of them whole, and in others by their words.
+/// Sections of a manual: one has an identifier as a whole, others have its words.
 const MANUAL: [(&str, &str, &str); 8] = [
     ("log", "Logging", "Set RUST_LOG to debug to see more. The log grows."),
     ("rust", "Rust", "Iron turns to rust. A log of wood does not rust, and a log floats. Rust and log, log and rust."),
@@ -85,7 +85,7 @@ fn a_typing_error_is_searched_for_as_what_was_meant_and_that_is_said() {
     let said = cli.run(["ask", "How is a daedlock reported?"]).succeeded();
     assert!(said.stdout.contains("40P01"), "{said:#?}");
     assert!(said.stderr.contains("searched for “deadlock” instead of “daedlock”"), "{said:#?}");
-    // Words that people write are left alone, and numbers are.
+    // Ordinary words and numbers are left alone.
     for query in ["Who painted it?", "40P02", "rust"] {
         assert_eq!(cli.json(&["search", query])["ledger"]["spellings"], Value::Null, "{query}");
     }

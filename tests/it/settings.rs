@@ -1,4 +1,4 @@
-//! Settings: what the user's own `cairn.toml` and one that is found say, and what goes before either.
+//! Settings: the user's own `cairn.toml`, a found one, and what takes precedence over both.
 
 use cairn::graph::trail::{Forest, TrailWeights, VectorKind, WeightSet};
 
@@ -17,7 +17,7 @@ fn a_file_names_the_index_and_a_flag_goes_before_it() {
     cli.refuses(&["status", "--index", "elsewhere"], "no_index", &["elsewhere"]);
     assert!(cli.run(["doctor"]).succeeded().stdout.contains("works   settings  from cairn.toml (found here"));
 
-    // The own file is behind it.
+    // The user's own file has lower precedence.
     let own = cli.configure("index = \"elsewhere\"\n[neo4j]\nuri = \"bolt://127.0.0.1:1\"");
     cli.run(["status"]).succeeded();
     let said = cli.run(["doctor"]).succeeded().stdout;

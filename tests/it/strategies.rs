@@ -1,4 +1,4 @@
-//! Strategies of a user's own, on a session: each of them is what a new one takes, a file with its loop.
+//! User-defined strategies on a session: each shows what a new strategy takes, a file with its loop.
 
 mod auto;
 mod compound;
@@ -35,8 +35,8 @@ fn indexed() -> Cli {
     cli
 }
 
-/// A model that takes the question apart into two, finds the first passage needed and reads its first name. It judges
-/// only when as many as `beside` calls wait for it at one time.
+/// A model that divides the question into two, finds the first passage needed and reads its first name. It judges only
+/// when `beside` calls wait for it at the same time.
 struct Pair {
     beside: Barrier,
     calls: AtomicUsize,
@@ -66,7 +66,7 @@ impl ChatModel for Pair {
                 }
                 "read" if said.contains("Ada Lorne") => json!({ "answers": [{ "text": "Ada Lorne", "passage": 1 }] }),
                 "read" => json!({ "answers": [{ "text": "Tom Reed", "passage": 1 }] }),
-                // It writes nothing: sentences are quoted.
+                // It writes nothing, so sentences are quoted.
                 _ => json!({}),
             };
             let (text, usage, model) = (text.to_string(), Usage::default(), self.name().to_owned());
@@ -97,7 +97,7 @@ fn parts_of_a_compound_question_are_answered_side_by_side() {
     assert!(found.hits.iter().zip(1..).all(|(hit, rank)| hit.rank == rank));
     let work = found.ledger.work.unwrap();
     assert_eq!((work.skills["judge"].asked, work.skills["read"].asked, work.stop), (2, 2, StopReason::Finished));
-    // What it finds is quoted, as that of any other.
+    // Its passages are quoted like those of any other strategy.
     let answer = block_on(engine.ask_with(QUESTION, &Compound::default(), &AskOptions::default())).unwrap();
     assert!(answer.text.contains("Ada Lorne") && answer.text.contains("Tom Reed"), "{}", answer.text);
 }
@@ -106,7 +106,7 @@ fn parts_of_a_compound_question_are_answered_side_by_side() {
 fn a_strategy_ends_within_its_calls_and_its_time() {
     let cli = indexed();
     let engine = engine(&cli.folder().join(".cairn"));
-    // One after the other where calls are counted: no judge waits for another here.
+    // One after the other if calls are counted: no judge waits for another one.
     for (calls_max, asked) in [(0, 0), (1, 1), (3, 3), (9, 5)] {
         let model = Pair::new(1);
         let options = SearchOptions { calls_max: Some(calls_max), ..SearchOptions::default() };
@@ -117,7 +117,7 @@ fn a_strategy_ends_within_its_calls_and_its_time() {
         let stop = found.ledger.work.unwrap().stop;
         assert_eq!(stop, if calls_max == 9 { StopReason::Finished } else { StopReason::Calls }, "{calls_max}");
     }
-    // A judge that waits for one more than there are.
+    // A judge that waits for one call more than there are.
     let options = SearchOptions { deadline: Some(Duration::from_millis(300)), ..SearchOptions::default() };
     let slow = engine.with_model(Pair::new(3));
     let found = block_on(slow.search_with(QUESTION, &Compound::default(), &options));
@@ -158,7 +158,7 @@ fn a_passage_is_found_by_the_question_that_it_answers() {
     assert_eq!((found.hits[0].name.as_str(), found.ledger.entry[0].by.as_str()), ("Pale Weir", "question"));
 }
 
-/// A store that counts what is read of sentences, and of vectors.
+/// A store that counts reads of sentences and of vectors.
 struct Counting {
     inner: Arc<dyn GraphReader>,
     sentences: AtomicUsize,
@@ -243,7 +243,7 @@ fn retrieving() -> impl Iterator<Item = StrategyKind> {
     StrategyKind::ALL.into_iter().filter(|kind| !kind.uses_model())
 }
 
-/// Retrieves by every retriever, for one question, one after the other.
+/// Runs every retriever for one question, one after the other.
 #[derive(Default)]
 struct Several(Mutex<Vec<Vec<Hit>>>);
 

@@ -31,7 +31,7 @@ const SCREEN: &str = "src/cli/screen.rs";
 
 /// Words that say nothing of what a thing is for.
 const EMPTY_WORDS: [&str; 6] = ["manager", "managers", "helper", "helpers", "util", "utils"];
-/// Words that say too little, or that no other program uses so: an entity is no thing, a path no way.
+/// Words that say too little, or that no other program uses in this sense.
 const OUT_WORDS: [&str; 12] =
     ["aloud", "heard", "said", "sparing", "sparingly", "spoken", "thing", "things", "turn", "turns", "way", "ways"];
 
@@ -55,7 +55,7 @@ const OUT_PHRASES: [&str; 13] = [
 /// A rule: what breaks it in a file, as lines and reasons.
 type Rule = fn(&Source) -> Vec<(usize, String)>;
 
-/// Shows that `rule` refuses each of `bad` and lets each of `good` pass, then that `sources` keep it.
+/// Shows that `rule` refuses each of `bad` and accepts each of `good`, then that `sources` follow it.
 #[track_caller]
 fn check(rule: Rule, sources: &[Source], bad: &[(&str, &str)], good: &[(&str, &str)]) {
     for (path, text) in bad {
@@ -160,7 +160,7 @@ fn only_the_screen_prints_so_that_nothing_leaves_unescaped() {
             "stdout" | "stderr" | "Stdout" | "Stderr" | "StdoutLock" | "StderrLock" => near(-1) != ".",
             _ => false,
         });
-        // What libraries print by themselves: the log, panics, bars, what is wrong with a command.
+        // Output by libraries: the log, panics, progress bars, errors in commands.
         found.extend(prints(&source.without_tests(), |name, near| match name {
             "tracing_subscriber" | "set_hook" | "console" | "ProgressDrawTarget" | "MultiProgress" => true,
             "ProgressBar" => near(2).starts_with("new") || near(2) == "no_length",
@@ -197,7 +197,7 @@ fn only_the_screen_prints_so_that_nothing_leaves_unescaped() {
     );
 }
 
-/// Returns the places of tokens that print, by what stands so many tokens before or after them.
+/// Returns the tokens that print, judging by the tokens at given distances.
 fn prints(source: &Source, is_printing: fn(&str, &dyn Fn(isize) -> String) -> bool) -> Vec<(usize, String)> {
     let tokens = tokens(&source.code);
     let found = tokens.iter().enumerate().filter(|(at, token)| {
@@ -425,7 +425,7 @@ fn the_documentation_and_the_command_line_are_in_plain_words() {
     assert!(found.is_empty(), "use plain words for these phrases: {found:?}");
 }
 
-/// Returns the phrases in a text that are out, also across line ends, but not across sentences.
+/// Returns the refused phrases in a text, including those across line ends, but not across sentences.
 fn out_phrases(text: &str) -> Vec<&'static str> {
     let is_mark = |letter: char| letter.is_whitespace() || "/`\",;*\\".contains(letter);
     let text = text.to_lowercase().replace(['.', ':', '(', ')'], " . ");
@@ -438,7 +438,7 @@ fn is_out(name: &str) -> bool {
     words(name).iter().any(|word| OUT_WORDS.contains(&word.as_str()))
 }
 
-/// Returns whether what stands after `before` is declared public: an item or a field.
+/// Returns whether an item or a field after `before` is declared public.
 fn is_public(before: &[&str]) -> bool {
     const KEYWORDS: [&str; 10] = ["async", "const", "enum", "fn", "mod", "static", "struct", "trait", "type", "unsafe"];
     let mut rest = before.iter().rev().copied().skip_while(|it| KEYWORDS.contains(it));
@@ -449,7 +449,7 @@ fn is_public(before: &[&str]) -> bool {
     }
 }
 
-/// Returns the words of a name in any case, in lower case: `HTTPServer` is `http` and `server`.
+/// Returns the words of a name, in lower case: those of `HTTPServer` are `http` and `server`.
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
@@ -525,10 +525,10 @@ fn no_file_names_a_place_on_one_machine() {
             let names = String::from_utf8(output.stdout).unwrap();
             names.split_terminator('\0').map(|name| root().join(name)).collect()
         }
-        // Not a checkout but the sources alone: all of them are meant.
+        // Not a checkout, only the sources: check all of them.
         _ => files(root()),
     };
-    // What is not text, and what is deleted and not yet committed, names nothing.
+    // Files that are not text, or were deleted without a commit, name nothing.
     let found: Vec<String> = paths
         .iter()
         .filter(|path| fs::read_to_string(path).is_ok_and(|text| names_a_machine(&text)))
@@ -547,7 +547,7 @@ fn names_a_machine(text: &str) -> bool {
     ];
     folders.iter().any(|folder| {
         text.match_indices(folder).any(|(at, _)| {
-            // A path that goes on from a name is another: a URL, a folder of the repository.
+            // A path that continues a name is another one: a URL, a folder of the repository.
             text[..at].chars().next_back().is_none_or(|it| !it.is_alphanumeric() && !".-_".contains(it))
         })
     })

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Cli, assert_valid};
 
-/// Two worlds that have nothing to do with each other, and a note on its own.
+/// Two unrelated worlds, and an isolated note.
 pub(super) fn two_worlds() -> Cli {
     let cli = Cli::new();
     let mills = [

@@ -1,5 +1,5 @@
-//! What the documentation shows of a terminal is what the program prints: every `$ cairn …` of a page is run in the
-//! order of the page, and what follows it on the page is compared.
+//! Terminal output in the documentation is that of the program: every `$ cairn …` on a page is run, in order, and its
+//! output compared with the lines that follow.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::support::{Cli, CommandOutput, harbor};
 
-/// A command of a page, with what the page shows of its output.
+/// A command on a page, with the output that the page shows.
 struct Transcript {
     command: String,
     shown: String,
@@ -25,7 +25,7 @@ fn transcripts(page: &str) -> Vec<Transcript> {
     found
 }
 
-/// Returns text without what differs from run to run and from terminal to file: line breaks, times, dates, sizes, ids.
+/// Returns text without what differs between runs, or between terminal and file: line breaks, times, dates, sizes, ids.
 fn steady(text: &str) -> String {
     let word = |word: &str| {
         let digits = word.trim_end_matches([',', ';', ')']);
@@ -37,7 +37,7 @@ fn steady(text: &str) -> String {
     text.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether `text` is what a page shows, where `…` stands for anything.
+/// Returns whether `text` matches what a page shows, where `…` stands for anything.
 fn is_shown(text: &str, shown: &str) -> bool {
     let (text, shown) = (steady(text), steady(shown));
     let mut rest = text.as_str();
@@ -52,7 +52,7 @@ fn is_shown(text: &str, shown: &str) -> bool {
     rest.trim().is_empty() || shown.ends_with('…')
 }
 
-/// Returns what a command line prints to standard output, with `redirected` behind it.
+/// Returns what a command line prints to standard output, with `redirected` appended to it.
 #[track_caller]
 fn run(cli: &Cli, command: &str, redirected: &str) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_cairn"));
@@ -92,7 +92,7 @@ fn what_is_shown_is_compared_word_for_word_but_for_what_is_measured() {
 #[test]
 fn the_page_of_commands_shows_what_they_print() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md")).unwrap();
-    // A page shows data, or everything that is said: each has a folder of its own, where commands are run once.
+    // A page shows data only, or all output: each has its own folder, in which commands are run once.
     let folders = ["", "2>&1"].map(|redirected| (Cli::new(), redirected));
     for (cli, _) in &folders {
         std::os::unix::fs::symlink(harbor().parent().unwrap(), cli.folder().join("examples")).unwrap();

@@ -1,5 +1,5 @@
-//! Indexes and folders that come from somebody else: what is in them loads no library, opens no model but the one that
-//! was named, and sends nothing anywhere, until the user says so.
+//! Other people's indexes and folders: their contents load no library, open no model except a named one, and send
+//! nothing anywhere, until the user agrees.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::support::{Cli, CommandOutput, left_out};
 const LIBRARY: &str = "libonnxruntime.so";
 const MODEL_FILES: [&str; 5] =
     ["model.onnx", "tokenizer.json", "config.json", "special_tokens_map.json", "tokenizer_config.json"];
-/// What an index is used by.
+/// Commands that use an index.
 const COMMANDS: [&[&str]; 8] = [
     &["search", "mill"],
     &["ask", "Who built the mill?"],
@@ -38,7 +38,7 @@ fn notes() -> Cli {
     cli
 }
 
-/// Writes a library that leaves a file when it is loaded, and returns where that would be; none without a compiler.
+/// Writes a library that leaves a file when it is loaded, and returns the path of that file; none without a compiler.
 fn plant(cli: &Cli, library: &str) -> Option<PathBuf> {
     let mark = cli.folder().join("the-library-was-loaded");
     let code = format!(
@@ -56,7 +56,7 @@ fn plant(cli: &Cli, library: &str) -> Option<PathBuf> {
     None
 }
 
-/// Writes the folder of a model that no runtime has to take, and returns the name of its embedder.
+/// Writes the folder of a model that no runtime has to accept, and returns the name of its embedder.
 fn write_model(cli: &Cli, folder: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for name in MODEL_FILES {
@@ -68,7 +68,7 @@ fn write_model(cli: &Cli, folder: &str) -> String {
     format!("onnx:model@{}", &hasher.finalize().to_hex()[..32])
 }
 
-/// Makes an index say that its embedder is another, which is at `place`.
+/// Makes an index claim that its embedder is another one, located at `place`.
 fn pin(cli: &Cli, embedder: &str, place: &serde_json::Value) {
     let records = rusqlite::Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap();
     let place = place.to_string();
@@ -105,7 +105,7 @@ fn a_library_that_an_index_names_or_that_lies_beside_a_model_that_it_names_is_ne
             said.has_not_panicked();
         }
     }
-    // The checks above can fail: whoever names the library, or the model beside which it lies, has it loaded.
+    // The checks above can fail: naming the library, or the model beside which it is, loads it.
     let library = folder.join(LIBRARY);
     for (args, variables) in [
         (vec!["search", "mill", "--embedder", "onnx:model"], vec![]),
@@ -127,7 +127,7 @@ fn a_remembered_model_is_given_to_the_runtime_only_if_each_of_its_files_is_what_
     pin(&cli, &name, &json!({ "folder": cli.folder().join("model") }));
     let library = cli.folder().join("lib/runtime.so");
     let search = || run_with(&cli, &["search", "mill"], &[("CAIRN_ONNX_RUNTIME", library.to_str().unwrap())]);
-    // The library of the user stands for the runtime: it is loaded once the model is known to be the right one.
+    // The user's library acts as the runtime: it is loaded once the model is known to be the right one.
     let said = search();
     assert!(mark.exists(), "{said:#?}");
     fs::remove_file(&mark).unwrap();
@@ -143,7 +143,7 @@ fn a_remembered_model_is_given_to_the_runtime_only_if_each_of_its_files_is_what_
         fs::remove_file(&path).unwrap();
         write_model(&cli, "model");
     }
-    // Nor does another model of the same name do, wherever the settings say that it is.
+    // Another model with the same name is not accepted either, wherever the settings say that it is.
     cli.configure(format!("onnx_runtime = {:?}\nembedder = {:?}", library, "onnx:../../other"));
     pin(&cli, &name, &json!({ "folder": "/nowhere" }));
     write_model(&cli, "other");
@@ -171,7 +171,7 @@ fn a_pipe_in_the_place_of_a_file_of_a_model_holds_nobody_up() {
     }
 }
 
-/// An index whose vectors a server made, which no setting names.
+/// An index with vectors from a server that no setting names.
 fn of_server() -> (Cli, ChatServer) {
     let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
     let args = ["index", "notes", "--embedder", "server:played"];
@@ -196,7 +196,7 @@ fn a_server_that_an_index_names_is_sent_nothing_until_it_is_confirmed() {
     cli.refuses(&["search", "mill"], "input", &words);
     cli.refuses(&["index", "notes"], "input", &words);
     assert_eq!(cli.canonical(".cairn"), canonical);
-    // What needs no vector works.
+    // What needs no vectors works.
     assert_eq!(cli.json(&["search", "mill", "--strategy", "lexical"])["hits"][0]["name"], "Harl Mill");
     cli.run(["status"]).succeeded();
     cli.run(["path", "Harl Mill", "Ada Lorne"]).succeeded();
@@ -210,7 +210,7 @@ fn a_run_says_what_later_ones_will_need() {
     let args = ["index", "notes", "--embedder", "vllm:played"];
     let said = cli.run([&args[..], &["--record", "made.jsonl"]].concat()).succeeded();
     assert!(!said.stderr.contains("later commands"), "{said:#?}");
-    // By a flag alone, at the place that the server has for everybody, which is not asked by a replay.
+    // With only a flag, for the server's usual address, which a replay does not contact.
     cli.configure("");
     let said = cli.run([&args[..], &["--replay", "made.jsonl", "--index", "other"]].concat()).succeeded();
     let words = ["later commands ask `http://localhost:8000/v1` only if", "model.confirmed", "CAIRN_EMBEDDER_URL"];
@@ -232,7 +232,7 @@ fn a_server_is_confirmed_by_the_environment_or_the_own_configuration() {
     assert!(!asks(&[]));
     assert!(asks(&[("CAIRN_EMBEDDER_URL", &server.url)]));
     assert!(!asks(&[("CAIRN_EMBEDDER_URL", "http://127.0.0.1:1/v1")]));
-    // A name alone says nothing of the address.
+    // A name alone does not confirm the address.
     assert!(!asks(&[("CAIRN_EMBEDDER", "server:played")]));
     for (settings, expect) in [
         (format!("[model]\nconfirmed = [\"http://127.0.0.1:1/v1\", \"{}\"]", server.url), true),
@@ -265,21 +265,21 @@ fn a_server_that_is_confirmed_is_asked_and_gets_a_key_only_where_its_address_is_
     assert!(paid.contains("sk-canary-5c10") && paid.contains("canary-team"), "{paid}");
 }
 
-/// An index that somebody else made may name a server by the name that it has for everybody, whose key is at hand.
+/// Another person's index may name a server by its well-known name, and the key for that may be available.
 #[test]
 fn a_server_with_a_name_is_asked_and_paid_only_where_the_user_names_it() {
     let cli = notes();
     cli.run(["index", "notes"]).succeeded();
     let openai = json!({ "server": "openai", "url": "https://api.openai.com/v1", "model": "m" });
     let elsewhere = json!({ "server": "openai", "url": "http://127.0.0.1:1/v1", "model": "m" });
-    // A graph in a database names an embedder, and no place.
+    // A graph in a database names an embedder, but no location.
     for (place, url) in [(openai, "api.openai.com"), (elsewhere, "127.0.0.1:1"), (json!(null), "api.openai.com")] {
         pin(&cli, "openai:m", &place);
         let said = run_with(&cli, &["search", "mill"], &[("OPENAI_API_KEY", "sk-canary-77d1")]);
         assert_eq!(said.status, Some(3), "{said:#?}");
         assert!(said.stderr.contains(url) && said.stderr.contains("not confirmed"), "{said:#?}");
     }
-    // Whoever names a server in the settings has it asked there, not where the index says.
+    // If a server is named in the settings, it is asked at the address there, not at the one in the index.
     let server = ChatServer::start([Play::Embeds(256)]);
     pin(&cli, "vllm:played", &json!({ "server": "vllm", "url": "http://127.0.0.1:1/v1", "model": "played" }));
     cli.configure(format!("embedder = \"vllm:played\"\n[model]\nserver = \"vllm\"\nurl = \"{}\"", server.url));
@@ -337,7 +337,7 @@ fn a_library_call_uses_what_an_index_remembers_only_where_it_is_told_to() {
     assert_eq!(place, LocalPlace::of(&cli.folder().join("model")));
     let refused = OnnxEmbedder::open_remembered(&name, &place, &Confirmed::default()).unwrap_err();
     assert!(matches!(refused, Error::ModelGone { .. }), "{refused:?}");
-    // The model is the right one; there is no runtime at the path that the caller names.
+    // The model is the right one; there is no runtime at the path that the caller gives.
     let runtime = Some(Path::new("no-such-library").to_owned());
     let confirmed = Confirmed { model_folder: true, runtime, ..Confirmed::default() };
     let missing = OnnxEmbedder::open_remembered(&name, &place, &confirmed).unwrap_err();

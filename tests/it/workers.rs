@@ -1,5 +1,5 @@
-//! Documents that are read in processes of their own: what is kept of each format, what becomes of files that are made
-//! to do harm, and of processes that are killed.
+//! Documents that are read in separate processes: what is kept of each format, and what happens to harmful files and to
+//! killed processes.
 #![cfg(unix)]
 
 use std::fs;
@@ -134,7 +134,7 @@ fn damaged_files_are_read_or_named_and_others_are_unharmed() {
         assert!(export.contains(&name) || skips.iter().any(|skip| skip.starts_with(&name)), "{name}: {skips:#?}");
     }
     assert!(export.contains("notes/z.pdf"));
-    // What came of a file depends on the file alone.
+    // The result for a file depends only on the file.
     cli.json(&["index", "notes", "--index", "again"]);
     assert_eq!(cli.canonical("again"), export);
 }
@@ -167,7 +167,7 @@ fn children_of(parent: u32) -> Vec<u32> {
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let is_child = |number: &u32| {
         let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-        // After the name, which may hold anything, come the state and the parent.
+        // After the name, which may contain anything, come the state and the parent.
         let after = stat.rsplit(')').next().unwrap_or_default();
         after.split_whitespace().nth(1) == Some(parent.to_string().as_str())
     };
@@ -199,7 +199,7 @@ fn without_a_worker_program_such_files_are_refused_with_a_reason() {
 #[test]
 fn a_worker_opens_nothing_and_starts_nothing() {
     let cli = Cli::new();
-    // A greeting comes of it, and nothing else of what is no job.
+    // Its input is not a job, so it only sends its greeting.
     let mut child = cli
         .command(["worker"])
         .stdin(std::process::Stdio::piped())
@@ -223,7 +223,7 @@ fn a_converter_of_the_user_reads_other_kinds_under_limits() {
     let skips = skips(&report);
     assert!(matches!(&skips[..], [it] if it.contains("notes/b.bad") && it.contains("`false`")), "{skips:?}");
     assert_eq!(found(&cli, "Who built Harl Mill?")["source_id"], "notes/a.djvu");
-    // It takes the place of what reads the format otherwise, and pages stay.
+    // It replaces the parser of the format, and pages are kept.
     cli.configure("[ingest.convert]\npdf = [\"cat\", \"{}\"]\ndjvu = [\"cat\", \"{}\"]");
     let lines = "A line that no reader of PDF finds.\n".repeat(100);
     cli.write("notes/c.pdf", format!("%PDF-1.7\n{lines}\x0c{lines}Pale Hill was painted by Ida Marr."));

@@ -1,7 +1,7 @@
 //! Turns the weights of a BERT sentence encoder (model.safetensors, config.json) into an ONNX model in 8 bits:
 //! `FOLDER OUTPUT`. `tests/setup_model.sh` runs it.
 //!
-//! Weights have one scale an output channel, activations one a call, words one a row. Everything else stays exact.
+//! Weights have one scale per output channel, activations one per call, words one per row. Everything else stays exact.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a tool of the tests fails by panicking")]
 
 #[path = "../it/support/onnx.rs"]
@@ -44,7 +44,7 @@ impl Weights {
     }
 }
 
-/// Returns one code a value and one scale a row.
+/// Returns one code per value and one scale per row.
 fn quantize(values: &[f32], rows: usize) -> (Vec<i8>, Vec<f32>) {
     let mut codes = Vec::with_capacity(values.len());
     let mut scales = Vec::with_capacity(rows);
@@ -60,7 +60,7 @@ fn bytes(codes: &[i8]) -> Vec<u8> {
     codes.iter().map(|code| code.cast_unsigned()).collect()
 }
 
-/// An encoder that is being written.
+/// An encoder under construction.
 struct Encoder {
     weights: Weights,
     graph: Graph,
@@ -110,7 +110,7 @@ impl Encoder {
         }
     }
 
-    /// Words, positions and segments; and what hides padding from attention.
+    /// Words, positions and segments; and the mask that hides padding from attention.
     fn embeddings(&mut self) {
         let (shape, words) = self.weights.get("embeddings.word_embeddings.weight");
         let (codes, scales) = quantize(&words, shape[0]);

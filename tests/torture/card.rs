@@ -1,5 +1,5 @@
-//! The report card: each promise, how often what was done to break it, how often it broke, and what was not done.
-//! `RELIABILITY.md` shows it as it is printed here; nothing in it is written by hand.
+//! The report card: each promise, what was tried to break it and how often, how often it broke, and what was not tried.
+//! `RELIABILITY.md` contains it as printed here, unedited.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,10 +11,10 @@ use crate::Suite;
 use crate::program::is_for_release;
 use crate::run::{Run, Tally};
 
-/// The file in the folder of builds.
+/// The name of its file in the build folder.
 const FILE: &str = "torture.md";
 
-/// What came of the parts of a run.
+/// The results of the parts of a run.
 pub(crate) struct Card {
     head: String,
     rows: Vec<Row>,
@@ -60,7 +60,7 @@ impl Card {
         self.rows.push(Row { name: part.name, promise: part.promise, tally, took });
     }
 
-    /// Says why a part has no row, unless it gets one.
+    /// Notes why a part has no row, unless it gets one.
     pub(crate) fn leave_out(&mut self, part: &Suite, why: &'static str) {
         self.not_run.push((part.name, why));
     }
@@ -100,7 +100,7 @@ impl Card {
         text
     }
 
-    /// Writes the card into the folder of builds and returns the path.
+    /// Writes the card into the build folder and returns the path.
     pub(crate) fn write(&self) -> PathBuf {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join(FILE);
         fs::write(&path, self.text()).unwrap();
@@ -127,7 +127,7 @@ fn grouped(number: u64) -> String {
     text
 }
 
-/// Returns what a program said so that it stays in its line and is text to Markdown.
+/// Returns the output of a program in a form that stays on its line and is plain text in Markdown.
 fn in_a_line(text: &str) -> String {
     let text: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     format!("`{}`", text.replace('`', "'"))

@@ -1,5 +1,5 @@
-//! Indexes from somebody who means harm: files whose checksums are right and whose contents are not, records of odd
-//! values, links, pipes and devices in the place of files.
+//! Indexes from an attacker: files with matching checksums and wrong contents, records with odd values, links, pipes
+//! and devices in place of files.
 
 mod files;
 mod places;
@@ -15,9 +15,9 @@ use crate::run::Tally;
 
 /// Documents of the index that is forged.
 const NOTES: usize = 5;
-/// What no command on so small an index takes.
+/// Longer than any command on such a small index takes.
 const HANGS_AFTER: Duration = Duration::from_secs(20);
-/// A folder that is none of the index's, and what is in it.
+/// A folder that does not belong to the index, and its contents.
 const OUTSIDE: &str = "outside";
 const KEPT: [(&str, &str); 3] = [("keep.txt", "kept"), ("9/graph.bin", "kept"), (".tmp-3/file", "kept")];
 
@@ -41,7 +41,7 @@ pub(crate) const PLACES: Suite = Suite {
     run: places::run,
 };
 
-/// Returns the index to be forged, with a folder beside it that nothing may touch.
+/// Returns the index to be forged, with a folder beside it that must stay untouched.
 fn template() -> Template {
     let template = Template::of_notes(NOTES);
     for (name, text) in KEPT {
@@ -52,7 +52,7 @@ fn template() -> Template {
     template
 }
 
-/// Puts every command to a forged index, and notes what each must not do.
+/// Runs every command on a forged index, and notes what none of them must do.
 fn withstands(folder: &Path, forged: &str, tally: &mut Tally) {
     tally.count("forged indexes", 1);
     let mut say = |args: &[&str], said: &str| tally.offend(format!("{forged}: `cairn {}`: {said}", args.join(" ")));

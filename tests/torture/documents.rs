@@ -1,7 +1,7 @@
-//! Files that workers read, damaged and made to do harm: each is indexed or named as left out, and the file beside it
-//! is indexed as if nothing had been.
+//! Damaged and harmful files that workers read: each is indexed or named as left out, and the file beside it is indexed
+//! as usual.
 //!
-//! `CAIRN_TORTURE_DOCUMENTS_FROM` names a folder with files to damage beside those that are made here.
+//! `CAIRN_TORTURE_DOCUMENTS_FROM` names a folder with more files to damage.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use crate::program::{cairn, watch_for};
 use crate::run::{Run, Tally};
 use crate::support::documents;
 
-/// Damaged files, unless the environment says how many.
+/// Damaged files, unless the environment gives another number.
 const FILES: u64 = 200;
-/// Time that one may take: that of two parsers, by the clock, and what a run takes besides.
+/// Time limit for one of them: that of two parsers, by the clock, and the run's own time.
 const TIME_MAX: Duration = Duration::from_secs(200);
-/// Memory of the run, its workers not among it.
+/// Memory limit of the run, without its workers.
 const MEMORY_BYTES_MAX: u64 = 600_000_000;
 /// Bytes of a file from a folder at most.
 const FILE_BYTES_MAX: u64 = 8 << 20;
@@ -52,7 +52,7 @@ fn run(run: &Run) -> Tally {
     tally
 }
 
-/// Returns the files of the folder that is named, if one is.
+/// Returns the files of the folder, if one is named.
 fn from_folder() -> Vec<(String, Vec<u8>)> {
     let Some(folder) = std::env::var_os("CAIRN_TORTURE_DOCUMENTS_FROM") else { return Vec::new() };
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -19,11 +19,11 @@ pub(crate) const PART: Suite = Suite {
     run,
 };
 
-/// What is right of the index that is damaged.
+/// The correct contents of the damaged index.
 struct Right {
     template: Template,
     answers: Vec<String>,
-    /// The export after a run with one document more.
+    /// The export after a run with one more document.
     next: Vec<u8>,
     has_check: bool,
 }
@@ -55,10 +55,10 @@ fn run(run: &Run) -> Tally {
     tally
 }
 
-/// What a document says that comes after the damage.
+/// The text of a document that is added after the damage.
 const NEW: &str = "Toll Tower\n\nToll Tower stands by Heron Bridge.";
 
-/// Returns the name of a file without what differs from run to run, so that a seed means the same flips in each.
+/// Returns the name of a file without what differs between runs, so that a seed always gives the same flips.
 fn stem(name: &str) -> String {
     let parts = name.split(['/', '.']).filter(|part| part.len() < 32);
     parts.collect::<Vec<_>>().join(".")

@@ -1,6 +1,6 @@
-//! Documents of the largest size that is read, in shapes that parsers stumble over: each is indexed or named as left
-//! out, within the memory and the time that are promised. A file of millions of documents takes as long as they do:
-//! it is held to the memory for as long as one document may take.
+//! Documents of the largest size that is read, in shapes that are difficult for parsers: each is indexed or named as
+//! left out, within the promised memory and time. A file of millions of documents takes longer: only its memory is
+//! checked, for as long as one document may take.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::program::{End, cairn, is_for_release, watch_for};
 use crate::run::{Run, Tally};
 use crate::support::hostile::SHAPES;
 
-/// Megabytes of a document at most, as `docs/limits.md` has it.
+/// Megabytes of the largest document, as in `docs/limits.md`.
 const MIB: u64 = 64;
-/// What one may take, of memory, and of time in a build for release.
+/// Limits of memory, and of time in a release build.
 const MEMORY_BYTES_MAX: u64 = 1_000_000_000;
 const TIME_MAX: Duration = Duration::from_mins(2);
 /// The extension of files of many documents.
 const MANY_DOCUMENTS: &str = "jsonl";
-/// How much longer a build with debug assertions, which is optimized a little, takes.
+/// How much longer a build with debug assertions and little optimization may take.
 const DEBUG_FACTOR: u32 = 4;
 
 pub(crate) const PART: Suite = Suite {
@@ -56,7 +56,7 @@ fn run(run: &Run) -> Tally {
         } else if !ran.is_done() && !is_unfinished && !ran.stderr.contains(file) {
             tally.offend(format!("{name}: nothing says which document it was: {}", ran.stderr.trim()));
         }
-        // What was made can be read, by a program that has no more memory than others.
+        // The result can be read, by a program with the same memory limit.
         if ran.is_done() {
             let read = watch_for(cairn(folder.path(), &["search", "mill"]), time_max);
             if !read.is_done() {

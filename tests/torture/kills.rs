@@ -7,7 +7,7 @@ use crate::run::{Run, Tally};
 use crate::support::Random;
 use crate::support::killing::kill_writers;
 
-/// Kills of one index, until it is compared with one that nobody disturbed.
+/// Kills of one index, before it is compared with an undisturbed one.
 const KILLS_OF_A_SERIES: u64 = 20;
 
 pub(crate) const PART: Suite = Suite {

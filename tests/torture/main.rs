@@ -1,5 +1,5 @@
-//! Hours of what users fear: kills, failing system calls, flipped bits, forged indexes, hostile documents and mutated
-//! inputs, each thousands of times, and a report card at the end.
+//! Hours of kills, failing system calls, flipped bits, forged indexes, hostile documents and mutated inputs, each
+//! thousands of times, with a report card at the end.
 //!
 //! ```text
 //! cargo test --test torture -- --ignored                every part
@@ -25,7 +25,7 @@ mod run;
 mod seeds;
 mod syscalls;
 
-// What only the other tests use is no dead code there.
+// What only the other tests use is not dead code there.
 #[allow(dead_code, unused_imports, reason = "shared with the tests that `cargo test` runs")]
 #[path = "../it/support/mod.rs"]
 mod support;
@@ -39,15 +39,15 @@ use run::{Run, Tally};
 
 /// A promise to users, and what tries to break it.
 pub(crate) struct Suite {
-    /// The name to choose it by.
+    /// The name by which it is selected.
     pub(crate) name: &'static str,
-    /// What is promised.
+    /// The promise.
     pub(crate) promise: &'static str,
-    /// What tries to break it.
+    /// The function that tries to break it.
     pub(crate) run: fn(&Run) -> Tally,
 }
 
-/// The parts, those that find most first.
+/// The parts, beginning with those that find most.
 const PARTS: [Suite; 13] = [
     kills::PART,
     readers::PART,
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
         let began = Instant::now();
         let tally = catch_unwind(AssertUnwindSafe(|| (part.run)(&run))).unwrap_or_else(|panic| broken_off(&*panic));
         card.add(part, tally, began.elapsed());
-        // After each part, so that a run that is ended early has its card too.
+        // After each part, so that a run that is ended early has its card, too.
         card.write();
     }
     let path = card.write();
@@ -112,7 +112,7 @@ fn main() -> ExitCode {
     if card.has_offenders() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// What a part says of itself that could not go on.
+/// Returns the result of a part that panicked.
 fn broken_off(panic: &(dyn std::any::Any + Send)) -> Tally {
     let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     let mut tally = Tally::default();

@@ -1,4 +1,4 @@
-//! Inputs that are nearly right: settings, recordings, replies, questions, weights, documents, each changed at random.
+//! Inputs that are almost valid: settings, recordings, replies, questions, weights, documents, each changed at random.
 
 mod mutate;
 
@@ -14,7 +14,7 @@ use crate::run::{Run, Tally};
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 use crate::support::{Cli, Random};
 
-/// Documents of the index that is asked.
+/// Documents of the index.
 const NOTES: usize = 4;
 
 pub(crate) const PART: Suite = Suite {
@@ -24,7 +24,7 @@ pub(crate) const PART: Suite = Suite {
     run,
 };
 
-/// A kind of input: the file that it is in, how it is read, and good ones to begin with.
+/// A kind of input: the file that it is in, the command that reads it, and valid ones to begin with.
 struct Kind {
     name: &'static str,
     file: &'static str,
@@ -32,12 +32,12 @@ struct Kind {
     seeds: Vec<Vec<u8>>,
 }
 
-/// The settings by which `vllm` is a server of ours.
+/// The settings with our server as `vllm`.
 fn settings(url: &str) -> String {
     format!("[model]\nserver = \"vllm\"\nurl = \"{url}\"\n")
 }
 
-/// What a model says to whatever it is asked.
+/// A model's reply to any request.
 fn thought() -> Thought {
     Thought::new(|body| {
         let asked = body.to_string();
@@ -82,11 +82,11 @@ fn judge(name: &'static str, number: u64, input: &[u8], ran: &crate::program::Ra
 }
 
 thread_local! {
-    /// One for each thread, because what it says is about one case.
+    /// One for each thread, because its reply belongs to one case.
     static SERVER: RefCell<Option<ChatServer>> = const { RefCell::new(None) };
 }
 
-/// Lets a server send bodies that are nearly those of a model.
+/// Has a server send bodies that are almost those of a model.
 fn replies(run: &Run, template: &Template, cases: u64) -> Tally {
     let said = crate::support::chat::said;
     let good = [
@@ -101,7 +101,7 @@ fn replies(run: &Run, template: &Template, cases: u64) -> Tally {
         let input = mutate::mutated(&seeds, random);
         SERVER.with_borrow_mut(|server| {
             let server = server.get_or_insert_with(|| ChatServer::start([Play::Closes]));
-            // What a server sends is text to the one that plays it; what is none is tried by the fuzz target.
+            // The server that plays it only sends text; bytes that are not are left to the fuzz target.
             let body = String::from_utf8_lossy(&input).into_owned();
             server.play([Play::Responds([200, 200, 200, 400, 500][random.below(5)], "", body)]);
             fs::write(folder.path().join("cairn.toml"), settings(&server.url)).unwrap();
@@ -136,7 +136,7 @@ fn made(template: &Template) -> Cli {
     made
 }
 
-/// Returns the kinds of inputs, with good ones that were made by running the program.
+/// Returns the kinds of inputs, with valid ones made by running the program.
 fn kinds(template: &Template) -> Vec<Kind> {
     let made = made(template);
     let read = |name: &str| fs::read(made.folder().join(name)).unwrap();

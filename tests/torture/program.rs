@@ -1,4 +1,4 @@
-//! The program under watch: how it ended, what it said, and what no input may make it do.
+//! The program under observation: how it ended, its output, and what no input may make it do.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,15 +13,15 @@ use tempfile::TempDir;
 
 use crate::support::harbor_files;
 
-/// When the program is taken to hang.
+/// After this time, the program counts as hanging.
 const HANGS_AFTER: Duration = Duration::from_mins(1);
-/// How often it is looked at.
+/// How often it is polled.
 const POLL: Duration = Duration::from_millis(2);
-/// What the address space of the program is limited to, so that what asks for too much memory fails here and not for
-/// everybody else.
+/// The limit of the program's address space, so that excessive memory use fails here and does not affect other
+/// programs.
 const MEMORY_KIB_MAX: u64 = 3 << 20;
 
-/// What may be asked about an index: each reads other parts of it.
+/// Commands that read an index; each reads other parts of it.
 pub(crate) const READS: [&[&str]; 7] = [
     &["export", "--canonical"],
     &["search", "Heron Bridge", "--json"],
@@ -37,18 +37,18 @@ pub(crate) const READS: [&[&str]; 7] = [
 pub(crate) enum End {
     Status(i32),
     Signal(i32),
-    /// It did not, and was killed.
+    /// It did not end, and was killed.
     TimedOut,
 }
 
-/// What one run of the program came to.
+/// The result of one run of the program.
 #[derive(Debug, Clone)]
 pub(crate) struct Ran {
     pub(crate) end: End,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
     pub(crate) took: Duration,
-    /// Its memory at most, as far as it was seen; 0 where the system does not say.
+    /// Its peak memory, as far as it was observed; 0 if the system does not report it.
     pub(crate) peak_bytes: u64,
 }
 
@@ -57,11 +57,11 @@ impl Ran {
         self.end == End::Status(0)
     }
 
-    /// Returns what nothing from outside may bring about: a panic, a signal, a hang, an error that blames the program.
+    /// Returns what no input may cause: a panic, a signal, a hang, an error that blames the program.
     pub(crate) fn fault(&self) -> Option<String> {
         let is_known = matches!(self.end, End::Status(0 | 2..=8 | 10 | 11 | 130));
         let is_panic = self.stderr.contains("panicked") || self.stderr.contains("internal error");
-        // An error without a word of what happened helps nobody.
+        // An error without a message helps nobody.
         let is_mute = self.end != End::Status(0) && self.stderr.trim().is_empty();
         if is_known && !is_panic && !is_mute {
             return None;
@@ -70,7 +70,7 @@ impl Ran {
         Some(format!("{:?} after {:.1} s: {}", self.end, self.took.as_secs_f64(), tail.trim().replace('\n', " | ")))
     }
 
-    /// Returns what it printed, without what differs between equal answers: how long they took.
+    /// Returns its output, without what differs between equal answers: times.
     pub(crate) fn answer(&self) -> String {
         match serde_json::from_slice::<Value>(&self.stdout) {
             Ok(mut value) => {
@@ -93,18 +93,18 @@ fn strip(value: &mut Value) {
     }
 }
 
-/// Returns the program: `CAIRN_TORTURE_PROGRAM`, a build for release of the same sources, or the one that was built
-/// with the tests.
+/// Returns the program: `CAIRN_TORTURE_PROGRAM`, a release build of the same sources, or the one that was built with
+/// the tests.
 pub(crate) fn path() -> PathBuf {
     std::env::var_os("CAIRN_TORTURE_PROGRAM").map_or_else(|| env!("CARGO_BIN_EXE_cairn").into(), PathBuf::from)
 }
 
-/// Returns whether the program is a build for release.
+/// Returns whether the program is a release build.
 pub(crate) fn is_for_release() -> bool {
     !cfg!(debug_assertions) || std::env::var_os("CAIRN_TORTURE_PROGRAM").is_some()
 }
 
-/// Returns the program, to be run in `folder`, with a limit on its memory. It sees no variable of the one who tests.
+/// Returns the program, to be run in `folder`, with a memory limit. It gets none of the tester's environment variables.
 pub(crate) fn cairn(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let limited = format!("ulimit -v {MEMORY_KIB_MAX}; exec \"$0\" \"$@\"");
@@ -113,12 +113,12 @@ pub(crate) fn cairn(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Gives a command a folder, and none of our variables.
+/// Gives a command a folder, and none of our environment variables.
 pub(crate) fn bare(command: &mut Command, folder: &Path) {
     command.current_dir(folder).env_clear().env("HOME", folder).env("PATH", "/usr/local/bin:/usr/bin:/bin");
 }
 
-/// Runs a command to its end, or kills it where it has none.
+/// Runs a command to its end, or kills it if it hangs.
 pub(crate) fn watch(command: Command) -> Ran {
     watch_for(command, HANGS_AFTER)
 }
@@ -128,7 +128,7 @@ pub(crate) fn watch_for(mut command: Command, time_max: Duration) -> Ran {
     // Files, because nobody has to read them while the program writes.
     let said = TempDir::new().unwrap();
     let (stdout, stderr) = (said.path().join("stdout"), said.path().join("stderr"));
-    // With whatever it starts, it is a group of its own, which can be ended as a whole.
+    // It and everything that it starts form a group, which can be killed as a whole.
     command.stdin(Stdio::null()).process_group(0);
     command.stdout(File::create(&stdout).unwrap()).stderr(File::create(&stderr).unwrap());
     let began = Instant::now();
@@ -152,7 +152,7 @@ pub(crate) fn watch_for(mut command: Command, time_max: Duration) -> Ran {
     Ran { end, stdout: fs::read(stdout).unwrap(), stderr, took, peak_bytes }
 }
 
-/// Returns the most memory that a process has had so far.
+/// Returns the peak memory of a process so far.
 fn peak(child: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -160,7 +160,7 @@ fn peak(child: &Child) -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// A folder with documents and an index of them, from which cases take copies.
+/// A folder with documents and an index of them, which cases copy.
 pub(crate) struct Template {
     folder: TempDir,
 }
@@ -170,7 +170,7 @@ impl Template {
     pub(crate) fn of_notes(notes: usize) -> Self {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("notes")).unwrap();
-        // Those that name one another, so that there are mentions and edges.
+        // Documents that name one another, so that there are mentions and edges.
         let mut files = harbor_files();
         files.sort_by_key(|(name, text)| (!text.contains("Heron Bridge"), name.clone()));
         for (name, text) in files.into_iter().take(notes) {
@@ -185,7 +185,7 @@ impl Template {
         self.folder.path()
     }
 
-    /// Runs what must succeed.
+    /// Runs a command that must succeed.
     #[track_caller]
     pub(crate) fn must(&self, args: &[&str]) -> Ran {
         must(self.path(), args)
@@ -208,19 +208,19 @@ impl Template {
         files
     }
 
-    /// Returns what the program says of the index, read by read.
+    /// Returns what each read of the index prints.
     pub(crate) fn answers(&self) -> Vec<String> {
         READS.iter().map(|args| self.must(args).answer()).collect()
     }
 }
 
-/// Runs what must succeed.
+/// Runs a command that must succeed.
 #[track_caller]
 pub(crate) fn must(folder: &Path, args: &[&str]) -> Ran {
     must_with(folder, args, &[])
 }
 
-/// The same, with these variables of the environment.
+/// The same, with these environment variables.
 #[track_caller]
 pub(crate) fn must_with(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command = cairn(folder, args);
@@ -250,7 +250,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether a program of the system is there.
+/// Returns whether a system program is available.
 pub(crate) fn has(program: &str, arg: &str) -> bool {
     Command::new(program).arg(arg).output().is_ok_and(|output| output.status.success())
 }

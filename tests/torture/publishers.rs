@@ -1,12 +1,12 @@
-//! Publishers, servers and connections that are killed, cut and read beside: the tests of Neo4j that go on for as long
-//! as they are let, and those that `cargo test` leaves out.
+//! Publishers, servers and connections that are killed, cut or read concurrently: the open-ended Neo4j tests, and those
+//! that `cargo test` leaves out.
 
 use std::process::Command;
 
 use crate::Suite;
 use crate::run::{Run, Tally};
 
-/// Minutes for each of the tests, unless `CAIRN_TORTURE_MINUTES` says other.
+/// Minutes for each of the tests, unless `CAIRN_TORTURE_MINUTES` gives another number.
 const MINUTES: u64 = 20;
 /// The tests, among those that `cargo test` runs for seconds or leaves out.
 const TESTS: [&str; 10] = [
@@ -21,7 +21,7 @@ const TESTS: [&str; 10] = [
     "neo4j::earlier",
     "neo4j::refusals",
 ];
-/// What they print of what they did: the words after a number, and what is counted by it.
+/// What they print about their work: the words after a number, and what that number counts.
 const SAID: [(&str, &str); 6] = [
     (" pairs compared", "pairs of ends asked for paths by Cypher and in memory"),
     (" publishers killed", "publishers killed"),
@@ -38,7 +38,7 @@ pub(crate) const PART: Suite = Suite {
     run,
 };
 
-/// As far as `cargo test` compares the two on one collection alone.
+/// `cargo test` compares the two on one collection only.
 pub(crate) const PARITY: Suite = Suite {
     name: "parity",
     promise: "`trail` finds at least what the prototype of its walk found, on three collections, with titles and \
@@ -50,7 +50,7 @@ fn run(run: &Run) -> Tally {
     run_tests(run, &TESTS)
 }
 
-/// Runs tests of the other binary for as long as they are let.
+/// Runs tests of the other binary for the given time.
 fn run_tests(run: &Run, tests: &[&str]) -> Tally {
     let mut tally = Tally::default();
     let minutes = run.count("MINUTES", MINUTES);

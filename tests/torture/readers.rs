@@ -11,9 +11,9 @@ use crate::Suite;
 use crate::run::{Run, Tally};
 use crate::support::{Cli, block_on, index};
 
-/// Readers side by side.
+/// Concurrent readers.
 const READERS: usize = 10;
-/// Notes of the collection: each names the edition.
+/// Notes of the collection; each names the edition.
 const NOTES: usize = 5;
 
 pub(crate) const PART: Suite = Suite {

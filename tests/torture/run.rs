@@ -10,14 +10,14 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use crate::program::path;
 use crate::support::Random;
 
-/// Offenders of a part that are shown.
+/// Maximum offenders of a part that are shown.
 const SHOWN_MAX: usize = 12;
-/// Characters of each.
+/// Maximum characters of each.
 const SHOWN_CHARS_MAX: usize = 300;
-/// How often a part that takes long says how far it is.
+/// How often a long part reports its progress.
 const SAID_EVERY_SECONDS: u64 = 60;
 
-/// What holds for all parts.
+/// The settings of all parts.
 pub(crate) struct Run {
     /// `CAIRN_TORTURE_SEED`, or the time.
     pub(crate) seed: u64,
@@ -25,21 +25,21 @@ pub(crate) struct Run {
     pub(crate) threads: usize,
 }
 
-/// What came of a part.
+/// The result of a part.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// What was done, each with how often.
+    /// What was tried, each with its count.
     pub(crate) done: Vec<(&'static str, u64)>,
     /// How often the promise was broken.
     pub(crate) offender_count: u64,
-    /// The first of these, each with what is needed to see it again.
+    /// The first of these, each with what it takes to reproduce it.
     pub(crate) offenders: Vec<String>,
     /// What was not tried, and why.
     pub(crate) left_out: Vec<String>,
 }
 
 impl Tally {
-    /// Counts what was done.
+    /// Counts what was tried.
     pub(crate) fn count(&mut self, what: &'static str, times: u64) {
         match self.done.iter_mut().find(|(it, _)| *it == what) {
             Some((_, count)) => *count += times,
@@ -66,7 +66,7 @@ impl Tally {
         }
     }
 
-    /// Adds what came of cases.
+    /// Adds the results of cases.
     pub(crate) fn add(&mut self, other: Self) {
         other.done.into_iter().for_each(|(what, times)| self.count(what, times));
         self.offender_count += other.offender_count;
@@ -78,7 +78,7 @@ impl Tally {
 }
 
 impl Run {
-    /// Reads what is set.
+    /// Reads the settings.
     pub(crate) fn from_environment() -> Self {
         let time = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
         let cores = || thread::available_parallelism().map_or(1, usize::from);
@@ -91,13 +91,13 @@ impl Run {
         set(name).unwrap_or(usual)
     }
 
-    /// Returns what is random about case `number` of `part`: the same for the same seed, whatever else is run.
+    /// Returns the random generator of case `number` of `part`: the same for the same seed, whatever else is run.
     pub(crate) fn random(&self, part: &str, number: u64) -> Random {
         let hash = blake3::hash(format!("{} {part} {number}", self.seed).as_bytes());
         Random::new(u64::from_le_bytes(*hash.as_bytes().first_chunk().unwrap()))
     }
 
-    /// Tries the cases of `part`, several at a time, and adds up what came of them. A case that panics is an offender.
+    /// Tries the cases of `part`, several at a time, and adds up their results. A case that panics is an offender.
     pub(crate) fn each(&self, part: &str, cases: u64, case: impl Fn(u64, &mut Random, &mut Tally) + Sync) -> Tally {
         let (next, sum, began) = (AtomicU64::new(0), Mutex::new(Tally::default()), Instant::now());
         let said = AtomicU64::new(0);
@@ -129,8 +129,8 @@ impl Run {
     }
 }
 
-/// Returns what was said without paths of this machine, which a report card is no place for: of the program, of the
-/// repository, of folders of a case.
+/// Returns output without paths of this machine, which do not belong on a report card: those of the program, of the
+/// repository, of the folders of cases.
 fn without_places(text: &str) -> String {
     let text = text.replace(&path().display().to_string(), "cairn").replace(env!("CARGO_MANIFEST_DIR"), "REPOSITORY");
     let folders = std::env::temp_dir().join(".tmp").to_string_lossy().into_owned();
@@ -143,7 +143,7 @@ fn without_places(text: &str) -> String {
     without_registry(&shown)
 }
 
-/// Returns what was said with sources of dependencies named by the folder of their crate.
+/// Returns output in which sources of dependencies are named by the folder of their crate.
 fn without_registry(text: &str) -> String {
     const SOURCES: &str = "/registry/src/";
     let mut shown = String::new();

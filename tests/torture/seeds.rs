@@ -1,5 +1,5 @@
-//! The inputs of the fuzz targets that depend on the format of an index: made anew whenever that changes, by
-//! `cargo test --test torture -- --seeds`.
+//! The inputs of fuzz targets that depend on the format of an index: regenerated, when that changes, by `cargo test
+//! --test torture -- --seeds`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::program::{must, must_with};
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 
-/// Bytes of a page of the database: small, so that the repository does not keep empty ones.
+/// Bytes of a page of the database: small, so that the repository does not contain empty ones.
 const PAGE_BYTES: u32 = 512;
 
 /// Writes them into the corpora, and returns which.
@@ -30,7 +30,7 @@ pub(crate) fn write() -> Vec<PathBuf> {
     let [documents, passages, sentences, incoming, outgoing] = counts;
     let of_hierarchy = |name: &str| status["counts"]["hierarchy"][name].as_u64().unwrap() as u16;
     let (entities, mentions) = (count("entities") as u16, count("mentions") as u16);
-    // What each file has to do with: see `workspace::fuzzed`.
+    // The files of each target: see `workspace::fuzzed`.
     let files = [
         ("graph.bin", counts),
         ("texts.bin", counts),
@@ -57,7 +57,7 @@ pub(crate) fn write() -> Vec<PathBuf> {
     }
     let path = folder.path().join(".cairn/cairn.db");
     let records = Connection::open(&path).unwrap();
-    // What is laid out anew can have no log beside it.
+    // A database that is rebuilt can have no log.
     records.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).unwrap();
     records.pragma_update(None, "page_size", PAGE_BYTES).unwrap();
     records.execute_batch("VACUUM").unwrap();
@@ -68,7 +68,7 @@ pub(crate) fn write() -> Vec<PathBuf> {
     written
 }
 
-/// Makes an index of which one note of some changed, and returns the files that a change is made by, with their counts.
+/// Makes an index in which one of several notes changed, and returns the files used for a change, with their counts.
 fn changed(folder: &Path) -> [(PathBuf, [u16; 5]); 2] {
     fs::create_dir(folder.join("quays")).unwrap();
     for number in 0..9 {
@@ -88,7 +88,7 @@ fn changed(folder: &Path) -> [(PathBuf, [u16; 5]); 2] {
     .map(|(name, counts)| (folder.join("changed/versions/2").join(name), counts))
 }
 
-/// A model that finds who built the mill, and writes the same of every topic and cluster.
+/// A model that finds who built the mill, and writes the same about every topic and cluster.
 fn model() -> Play {
     Play::Thinks(Thought::new(|body| {
         let skill = body["response_format"]["json_schema"]["name"].as_str().unwrap();

@@ -9,7 +9,7 @@ use crate::Suite;
 use crate::program::{End, READS, Ran, Template, bare, cairn, files_below, has, must, path, watch};
 use crate::run::{Run, Tally};
 
-/// Calls that change what is on the disk, and calls that read it, each with the errors that it may well give.
+/// Calls that write to the disk, and calls that read it, each with the errors that it may give.
 const CALLS: [(&str, &[&str]); 19] = [
     ("openat", &["EIO", "ENOSPC", "EMFILE"]),
     ("read", &["EIO"]),
@@ -31,9 +31,9 @@ const CALLS: [(&str, &[&str]); 19] = [
     ("fcntl", &["ENOLCK"]),
     ("flock", &["ENOLCK"]),
 ];
-/// Calls after which a disk that is full stays full.
+/// Calls after which a full disk stays full.
 const FULL: [&str; 5] = ["write", "pwrite64", "fsync", "fdatasync", "ftruncate"];
-/// A mapping of memory that fails is the end of any program; of a file, it is not.
+/// A failing mapping of memory ends any program; a failing mapping of a file need not.
 const MAPPINGS: (&str, &[&str]) = ("mmap", &["EIO", "ENOMEM", "ENODEV"]);
 
 /// Documents of the index.
@@ -57,9 +57,9 @@ pub(crate) const READING: Suite = Suite {
 struct Fault {
     call: &'static str,
     error: &'static str,
-    /// As `strace` takes it: which call of each thread, and whether those after it too.
+    /// In the form of `strace`: which call of each thread, and whether later ones fail, too.
     when: String,
-    /// The only files that it is about, if not all.
+    /// The only files that are affected, if not all.
     files: Vec<String>,
 }
 
@@ -85,7 +85,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// Returns every fault that can befall a command in a copy of `template`, or `cases_max` of them, spread over all.
+/// Returns every fault of a command in a copy of `template`, or `cases_max` of them, spread over all.
 fn faults(template: &Template, args: &[&str], cases_max: u64) -> Vec<Fault> {
     let folder = template.copy();
     let log = folder.path().join("strace.log");
@@ -93,7 +93,7 @@ fn faults(template: &Template, args: &[&str], cases_max: u64) -> Vec<Fault> {
     command.args(["-f", "-qq", "-o"]).arg(&log).arg(path()).args(args);
     bare(&mut command, folder.path());
     assert!(watch(command).is_done(), "strace cannot trace");
-    // Each thread counts for itself.
+    // Each thread counts its own calls.
     let mut counts = BTreeMap::<(String, String), usize>::new();
     for line in fs::read_to_string(log).unwrap().lines() {
         let Some((thread, call)) = line.split_once(' ') else { continue };
@@ -124,7 +124,7 @@ fn faults(template: &Template, args: &[&str], cases_max: u64) -> Vec<Fault> {
     faults.into_iter().step_by(stride).collect()
 }
 
-/// Returns whether strace can be had, and says so where not.
+/// Returns whether strace works, and notes it if not.
 fn is_possible(tally: &mut Tally) -> bool {
     let is_there = has("strace", "-V");
     if !is_there {
@@ -133,9 +133,9 @@ fn is_possible(tally: &mut Tally) -> bool {
     is_there
 }
 
-/// The loader of the system fails before the program is one; and the runtime relies on the counter by which it is
-/// woken, which is no file and never fails, but is written to like one. What cannot write cannot even say so: each
-/// thread counts for itself, and what one fails to print another is to tell of.
+/// The system's loader fails before the program starts; and the runtime relies on the counter that wakes it, which is
+/// not a file and never fails, but is written like one. A thread that cannot write cannot even report it: as each
+/// thread counts its own calls, another one has to report that.
 fn is_outside(fault: &Fault, ran: &Ran) -> bool {
     let said = ["error while loading shared libraries", "cannot execute", "failed to wake I/O driver"];
     let is_asleep = fault.call == "write" && fault.when.ends_with('+') && ran.end == End::TimedOut;
@@ -203,7 +203,7 @@ fn count(tally: &mut Tally, fault: &Fault, ran: &Ran) {
     tally.count(how, 1);
 }
 
-/// Returns what a finished run should have cleared away.
+/// Returns what a finished run should have removed.
 fn left_behind(folder: &Path) -> String {
     let names = files_below(&folder.join(".cairn")).into_iter().map(|path| {
         let path = path.strip_prefix(folder.join(".cairn")).unwrap().to_owned();

@@ -1,5 +1,5 @@
-//! What reaches a terminal: each stream may be one without the other, and none of them is steered by what documents,
-//! names and servers say. And commands that are offered can be pasted.
+//! What reaches a terminal: either stream may be one without the other, and documents, names and servers cannot control
+//! it. And suggested commands can be pasted.
 
 use std::fs;
 use std::path::Path;
@@ -9,18 +9,18 @@ use serde_json::Value;
 
 use crate::support::{Cli, left_out};
 
-/// A text that steers, turns and hides in every way that there is.
+/// A text with every kind of control, direction and hidden character.
 const HOSTILE: &str =
     "Mill \u{1b}[31mred\u{9b}2J\u{7f}\u{202e}turned\u{2066}\u{e0041}\u{e0042}hidden\u{200b}\u{2028}end";
 
-/// Which streams of the program are a terminal; the other is a file.
+/// Which stream of the program is a terminal; the other is a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Terminal {
     Output,
     Errors,
 }
 
-/// What a run with one terminal came to: what the terminal got, and what the file did.
+/// The output of a run with one terminal: what the terminal got, and what the file got.
 #[derive(Debug)]
 struct Seen {
     terminal: String,
@@ -31,7 +31,7 @@ fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Runs the program with one stream on a terminal; none where this machine has no `script` to make one.
+/// Runs the program with one stream on a terminal; none if there is no `script` to make one.
 fn seen(cli: &Cli, terminal: Terminal, args: &[&str]) -> Option<Seen> {
     let redirected = match terminal {
         Terminal::Output => "2> file.out",
@@ -50,7 +50,7 @@ fn seen(cli: &Cli, terminal: Terminal, args: &[&str]) -> Option<Seen> {
     Some(Seen { terminal, file: fs::read_to_string(cli.folder().join("file.out")).unwrap() })
 }
 
-/// Fails if a text has anything that steers a terminal but the codes of this program.
+/// Fails if a text contains any control character other than the codes of this program.
 #[track_caller]
 fn assert_harmless(text: &str, what: &str) {
     let mut own = text.replace("\r\n", "\n");
@@ -65,7 +65,7 @@ fn assert_harmless(text: &str, what: &str) {
     assert!(!own.contains(steers), "{what}: {own:?}");
 }
 
-/// A folder with documents whose names, titles and texts are hostile, one of which is left out for what is in it.
+/// A folder with documents whose names, titles and texts are hostile; one of them is left out because of its contents.
 fn hostile() -> Cli {
     let cli = Cli::new();
     let record = serde_json::json!({ "id": HOSTILE, "title": HOSTILE, "text": format!("Ada Lorne built {HOSTILE}.") });
@@ -96,7 +96,7 @@ fn no_escape_reaches_a_terminal_on_stderr_while_stdout_is_a_file() {
         assert_harmless(&seen.file, &format!("{args:?}"));
         if args == calls[0] {
             assert!(seen.terminal.contains("skipped") && seen.terminal.contains("\u{fffd}[31mred"), "{seen:#?}");
-            // No name begins a line of its own.
+            // No name begins a new line.
             let forged = seen.terminal.lines().any(|line| line.trim_start().starts_with("next: sh"));
             assert!(!forged && seen.terminal.contains("next: sh run.sh"), "{seen:#?}");
         }
@@ -143,11 +143,11 @@ fn no_escape_reaches_a_terminal_on_stdout_and_json_keeps_its_value() {
             assert_eq!(values(&seen.terminal), values(&plain.stdout), "{args:?}");
             assert!(plain.stdout.contains("hidden"), "{plain:#?}");
         } else {
-            // What is a file now, a terminal shows later.
+            // What is in a file now, a terminal may show later.
             assert_harmless(&plain.stdout, &format!("{args:?}"));
         }
     }
-    // The bytes of the canonical form are compared: on a file they are as they were written.
+    // The bytes of the canonical form are compared: in a file, they are unchanged.
     assert!(cli.canonical(".cairn").contains("\u{202e}turned"));
 }
 
@@ -179,7 +179,7 @@ fn a_message_of_several_lines_begins_at_the_left_but_once() {
     assert!(left == 2 && said.stderr.lines().count() > 3, "{said:#?}");
 }
 
-/// Runs what was offered, as a user would paste it; the program has to be found as it was called.
+/// Runs a suggested command as a user would paste it; the program must be found under the name by which it was called.
 fn pasted(cli: &Cli, command: &str) -> std::process::Output {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", command]).current_dir(cli.folder()).env_clear().env("HOME", cli.folder());
@@ -198,7 +198,7 @@ fn what_is_offered_to_be_typed_next_does_what_it_says_and_nothing_else() {
         let done = pasted(&cli, &next.replace("YOUR QUESTION", "Who built Harl Mill?"));
         assert!(done.status.success() && !done.stdout.is_empty(), "{name}: {next}: {done:?}");
 
-        // A question is a word of what is offered too.
+        // A question is a word of the suggested command, too.
         let said = cli.run(["ask", &format!("--index={name}"), "--", name]);
         let Some((_, offered)) = said.stderr.lines().find_map(|line| line.split_once("nearest passages anyway: "))
         else {

@@ -8,7 +8,7 @@ use crate::support::browser::{Browser, Scheme, key};
 /// Less contrast is hard to read (WCAG 2.2, 1.4.3).
 const CONTRAST_MIN: f64 = 4.5;
 
-/// Returns the texts whose contrast to what is behind them is least, with it.
+/// Returns the texts with the least contrast to their background, and that contrast.
 const CONTRAST: &str = "
     const parts = (color) => color.match(/[\\d.]+/g).map(Number);
     const linear = (it) => (it /= 255) <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4;
@@ -89,7 +89,7 @@ fn the_page_has_landmarks_headings_in_order_and_tables_with_headers() {
         "const ids = [...document.querySelectorAll('[id]')].map(it => it.id); return ids.length - new Set(ids).size";
     assert_eq!(browser.run(ids), 0);
 
-    // The list says what the drawing shows: the same passages, and the same lines between them.
+    // The list has what the drawing shows: the same passages, and the same lines between them.
     let same = "return [cairn.graph.order, cairn.graph.size, document.querySelectorAll('#list > ol > li').length,
         document.querySelectorAll('#list li li').length]";
     let shown = &summary["graph"];
@@ -139,7 +139,7 @@ fn everything_can_be_reached_and_done_by_keyboard() {
     browser.wait_for("cairn.sigma.getCamera().x === 0.5 && cairn.sigma.getCamera().ratio === 1");
     assert_eq!(camera(), json!([0.5, 0.5, 1]));
 
-    // A passage that is chosen in the list is chosen in the drawing, and told.
+    // A passage that is selected in the list is selected and announced in the drawing.
     browser.run("document.querySelector('#node-1 h4 a').focus()");
     browser.press(key::ENTER);
     assert_eq!(browser.run("return cairn.chosen()"), "1");
@@ -193,7 +193,7 @@ fn without_scripts_the_page_is_whole_but_for_the_drawing() {
     browser.command("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
     browser.go_to_file(&cli.folder().join("report.html"));
     browser.command("Emulation.setScriptExecutionDisabled", &json!({ "value": false }));
-    // The scripts of the page did not run; these that ask do now.
+    // The page's scripts did not run; those of this test do.
     assert_eq!(browser.run("return typeof globalThis.cairn"), "undefined");
     assert_eq!(browser.run("return document.getElementById('drawing').checkVisibility()"), false);
     assert!(seen(&browser, "#no-drawing").contains("needs JavaScript"));

@@ -1,4 +1,4 @@
-//! What is found in the graph, with every field.
+//! Results from the graph, with every field.
 
 use cairn::domain::{
     Direction, DocumentId, EntitiesShown, EntityId, EntityList, EntityShown, EntityType, FoundByModel, GraphPath,
@@ -115,7 +115,7 @@ fn entities() -> EntityList {
     EntityList { version: IndexVersion(1), names: 2, merged: 1, entities: vec![entity()] }
 }
 
-/// All that is said of it.
+/// Everything about it.
 fn entities_shown() -> EntitiesShown {
     let of_type = EntityType { name: "person".to_owned(), origin: Origin::Rule, evidence: Some(citation()) };
     let related =
@@ -131,12 +131,12 @@ fn entities_shown() -> EntitiesShown {
     EntitiesShown { version: IndexVersion(1), entities: vec![shown] }
 }
 
-/// A merge, and what was asked for.
+/// A merge, and the request for it.
 fn merges() -> NameMerges {
     NameMerges { version: IndexVersion(1), merges: vec![merge()], asked: vec![pair()] }
 }
 
-/// What was asked for in place of the opposite.
+/// The request that replaced the opposite one.
 fn names_asked() -> NamesAsked {
     NamesAsked { pair: pair(), before: Some(NameVerdict::Same) }
 }
@@ -146,7 +146,7 @@ fn removed() -> RemovedDocument {
     RemovedDocument { id: DocumentId::of(&[b"a"]), source_id: "a".to_owned(), uri: "notes.jsonl#a".to_owned() }
 }
 
-/// What the commands of entities and topics print, and what is said of removed documents, by schema.
+/// Output of the commands for entities and topics, and the record of removed documents, by schema.
 pub(super) fn of_entities() -> [(&'static str, Vec<Value>); 6] {
     [
         ("remove", vec![json!({ "documents": [removed()] })]),

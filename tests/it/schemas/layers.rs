@@ -1,4 +1,4 @@
-//! What `layers` finds, with every field that a schema has.
+//! Results of `layers`, with every field of their schema.
 
 use cairn::domain::{
     CommunityId, ContextLevel, ContextShare, FoundBridge, FoundCommunity, FoundEntity, FoundRelation, LayersEntry,

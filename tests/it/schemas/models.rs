@@ -1,4 +1,4 @@
-//! What language models have to do with what is printed.
+//! The parts of printed values that are about language models.
 
 use std::collections::BTreeMap;
 
@@ -219,7 +219,7 @@ pub(super) fn training_report() -> TrainingReport {
     TrainingReport { strategy: "dual".to_owned(), questions: 2, reached: 1, examples, unusable: 1 }
 }
 
-/// What came of asking a model for questions, stopped by a budget.
+/// The report on a model that was asked for questions, ended by a budget.
 pub(super) fn model_report() -> ModelReport {
     let failed = vec![Skip { source: "a.md, passage 1".to_owned(), reason: "the model declines".to_owned() }];
     let stopped = Some("the budget allows 1 calls".to_owned());
@@ -275,7 +275,7 @@ pub(super) fn estimate() -> Estimate {
     }
 }
 
-/// What came of calibrating a reranker.
+/// The report on calibrating a reranker.
 pub(super) fn calibrated(facts: Facts) -> CalibrationReport {
     let calibration =
         Calibration { reranker: "rule".to_owned(), slope: 2.0, intercept: -1.0, questions: 2, passages: 40 };

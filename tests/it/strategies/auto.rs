@@ -1,4 +1,4 @@
-//! `auto` with calls to spend: when it goes on step by step, how many calls that takes, and what it says of it.
+//! `auto` with calls to spend: when it continues step by step, how many calls that takes, and what it reports.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::led::{Led, QUESTION, found, indexed, names, plan, well};
 use crate::support::{block_on, engine};
 
-/// Calls of a question that is taken apart, goes on for two steps, and is picked from.
+/// Calls for a question that is decomposed, takes two more steps, and is picked from.
 const CALLS: [&str; 11] =
     ["decompose", "read", "seed", "judge", "read", "enough", "seed", "judge", "read", "enough", "pick"];
 
@@ -18,7 +18,7 @@ fn within(calls: u32) -> SearchOptions {
     SearchOptions { calls_max: Some(calls), ..SearchOptions::default() }
 }
 
-/// Returns a model that leads well, but for the first time that it reads, when it finds no answer.
+/// Returns a model that leads well, but finds no answer the first time it reads.
 fn at_first_unable() -> Arc<Led> {
     Led::by(|skill, request, number| {
         let nothing = || json!({ "answers": [] });
@@ -26,7 +26,7 @@ fn at_first_unable() -> Arc<Led> {
     })
 }
 
-/// Returns what `auto` says of how it went.
+/// Returns the note of `auto` on its steps.
 fn note(found: &SearchResult) -> String {
     let notes: Vec<&String> = found.ledger.notes.iter().filter(|note| note.starts_with("`auto`")).collect();
     assert_eq!(notes.len(), 1, "{notes:?}");
@@ -42,7 +42,7 @@ fn it_goes_on_from_what_it_found_where_a_part_has_no_answer() {
     assert_eq!(model.asked(), CALLS);
     assert_eq!(note(&found), "`auto`: the answer to part 1 is a guess, so it went on step by step");
     assert_eq!((plan(&found).rounds, plan(&found).end), (2, PlanEnd::Sufficient));
-    // The parts, and behind them the steps: what was found before is not found again.
+    // The parts, followed by the steps: what was found before is not found again.
     let parts: Vec<&str> = found.ledger.parts.iter().map(|part| part.text.as_str()).collect();
     let first = "Who was born in Eaststead?";
     assert_eq!(parts, [first, "When did the mill of #1 close?", first, "When did the mill of Ada Lorne close?"]);
@@ -128,7 +128,7 @@ fn it_goes_on_beside_a_model_that_judges_what_was_found() {
     assert!(note(&found).ends_with("so it went on step by step"));
 }
 
-/// Returns the model that is unable at first where a judge is asked before.
+/// Returns the model that fails at first, with a judge that is asked before it.
 fn at_first_unable_beside_judge() -> Arc<Led> {
     Led::by(|skill, request, number| {
         let nothing = || json!({ "answers": [] });

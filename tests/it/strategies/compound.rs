@@ -1,6 +1,5 @@
-//! The parts of a compound question, each answered by itself, side by side, as `HANRAG` does it. Passages are retrieved
-//! for a part, those that have to do with it are kept, and its answer is read from these. The whole question is always
-//! one of the lists.
+//! The parts of a compound question, each answered on its own, concurrently, as in `HANRAG`. Passages are retrieved for
+//! a part, the relevant ones are kept, and its answer is read from them. The whole question is always one of the lists.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,9 +13,9 @@ use cairn::{Hit, Result};
 
 /// Its options.
 pub(super) struct Compound {
-    /// Parts that are answered at one time.
+    /// Parts that are answered concurrently.
     at_once: usize,
-    /// Passages that are judged for a part.
+    /// Passages that are judged for each part.
     judged: usize,
 }
 
@@ -61,7 +60,7 @@ impl Compound {
     }
 }
 
-/// Answers one part; returns it with the passages that have to do with it.
+/// Answers one part; returns it with its relevant passages.
 async fn answered(session: Session, number: u32, text: String, judged: usize) -> Result<(SubQuestionTrace, Vec<Hit>)> {
     let hybrid = Pipeline::plain(Arc::new(Hybrid));
     let hits = session.with_top_k(judged).ask(&text, &hybrid).await?.hits;
@@ -73,7 +72,7 @@ async fn answered(session: Session, number: u32, text: String, judged: usize) ->
     Ok((SubQuestionTrace { asked: vec![text.clone()], text, answers, found }, relevant))
 }
 
-/// Keeps what has to do with a part; never nothing, where something was found.
+/// Keeps the passages relevant to a part; at least one, if any was found.
 async fn relevant(session: &Session, number: u32, text: &str, hits: Vec<Hit>) -> Result<Vec<Hit>> {
     let items = hits.iter().map(|hit| JudgedItem::Passage(shown(hit))).collect();
     let task = JudgeTask { question: text.to_owned(), round: number, items };
@@ -87,7 +86,7 @@ async fn relevant(session: &Session, number: u32, text: &str, hits: Vec<Hit>) ->
     Ok(if kept.is_empty() { best.into_iter().collect() } else { kept })
 }
 
-/// Returns a passage as a model is shown it.
+/// Returns a passage as it is shown to a model.
 fn shown(hit: &Hit) -> FoundPassage {
     FoundPassage { passage: hit.passage, name: hit.name.clone(), text: hit.text.clone(), reached_by: None }
 }

@@ -1,5 +1,5 @@
-//! Far more questions at one time than an engine works on: all of them are answered, whoever waits for whom, first come
-//! first served, and each as if it had been asked alone.
+//! Far more concurrent questions than an engine handles at once: all of them are answered, first come, first served,
+//! each as if it had been asked alone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,21 +14,21 @@ use tokio::task::JoinSet;
 use super::led::{COMPOUND, Led, QUESTION, found, indexed, options};
 use crate::support::engine;
 
-/// More than are worked on at one time.
+/// More than are handled concurrently.
 const CROWD: usize = 200;
-/// Questions that are worked on at one time, and parts of one that are looked up beside each other.
+/// Questions that are handled concurrently, and parts of one that are looked up concurrently.
 const AT_ONCE: usize = 32;
 const PARTS_AT_ONCE: usize = 4;
-/// Those that come first, and those that come last.
+/// How many count as first, and as last.
 const ENDS: usize = 50;
-/// What a crowd that waits for itself never ends within.
+/// Time limit that questions waiting for one another would exceed.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// A model that takes its time, so that everybody waits for it at once.
+/// A slow model, so that all questions wait for it at once.
 struct Slow {
     led: Arc<Led>,
     calls: AtomicUsize,
-    /// The most calls that there were at one time.
+    /// The maximum number of concurrent calls.
     most: AtomicUsize,
 }
 
@@ -48,7 +48,7 @@ impl ChatModel for Slow {
     }
 }
 
-/// Returns what does not depend on who else asks: what was found, and the trace of how.
+/// Returns what does not depend on other questions: the hits, and the trace of how they were found.
 fn told(found: &SearchResult) -> Value {
     let mut told = json!(found);
     let ledger = told["ledger"].as_object_mut().unwrap();
@@ -56,8 +56,8 @@ fn told(found: &SearchResult) -> Value {
     told
 }
 
-/// Puts `questions` in turn, many at once, and checks that each is answered in time and as alone. Of the strategies
-/// that wait, those that came first are answered before those that came last.
+/// Asks `questions` repeatedly, many at once, and checks that each is answered in time and as if alone. With strategies
+/// that wait, the first ones are answered before the last ones.
 fn check(engine: &QueryEngine, questions: &[&'static str], options: &SearchOptions) {
     let alone: Vec<Value> = questions.iter().map(|question| told(&found(engine, question, options))).collect();
     let asked = async {
@@ -74,11 +74,11 @@ fn check(engine: &QueryEngine, questions: &[&'static str], options: &SearchOptio
                 ended.push(number);
             }
         };
-        // How many were, where it is too long for all.
+        // Counts those that were answered, in case time runs out.
         let _ended = tokio::time::timeout(PATIENCE, all).await;
         ended
     };
-    // Of one thread: several start what is spawned in any order.
+    // On one thread: several threads start spawned tasks in any order.
     let ended = Builder::new_current_thread().enable_all().build().unwrap().block_on(asked);
     assert_eq!(ended.len(), CROWD, "{}", options.strategy);
     let last_of_first = ended.iter().rposition(|number| *number < ENDS);

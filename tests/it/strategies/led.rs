@@ -1,4 +1,4 @@
-//! A model that leads as the papers' models should, and what it is led over.
+//! A model that leads as well as the papers assume, and its collection.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::chat::{Play, Reply, Thought};
 use crate::support::{Cli, block_on};
 
-/// A question whose second step it does not name.
+/// A question that does not name its second step.
 pub(crate) const QUESTION: &str = "When did the mill close whose builder was born in Eaststead?";
 pub(super) const COMPOUND: &str = "Who built Harl Mill and who built Pale Weir?";
 
@@ -26,7 +26,7 @@ pub(crate) fn indexed() -> Cli {
     cli
 }
 
-/// What a model says to a skill, the `n`th time that it is asked anything.
+/// A model's reply to a skill at its `n`th request.
 pub(super) type Says = dyn Fn(&str, &ChatRequest, usize) -> Result<String, ChatError> + Send + Sync;
 
 /// A model that replies by a rule.
@@ -49,7 +49,7 @@ impl Led {
         Self::by(|skill, request, _| Ok(well(skill, request).to_string()))
     }
 
-    /// Returns what it was asked, by skill.
+    /// Returns the skills that were requested, in order.
     pub(super) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
@@ -87,14 +87,14 @@ impl ChatModel for Led {
     }
 }
 
-/// Returns the number under which a passage of a document is shown, where it is.
+/// Returns the number under which a passage of a document is shown, if it is.
 pub(super) fn number(request: &ChatRequest, name: &str) -> Option<usize> {
     let said = &request.messages[1].text;
     (1..=request.shown.len()).find(|number| said.contains(&format!("\n[{number}] {name}\n")))
 }
 
-/// Returns what a server makes of a request to a model that leads well, but for what `also` says to a skill and to what
-/// that is told.
+/// Returns a server's replies as a model that leads well, except where `also` gives another reply to a skill and its
+/// prompt.
 pub(crate) fn serves(also: impl Fn(&str, &str) -> Option<Value> + Send + Sync + 'static) -> Play {
     let steps: Mutex<BTreeMap<String, u32>> = Mutex::default();
     Play::Thinks(Thought::new(move |body| {
@@ -115,7 +115,7 @@ pub(crate) fn serves(also: impl Fn(&str, &str) -> Option<Value> + Send + Sync + 
             listener: None,
             is_afresh: false,
             shown: (0..20_u8).map(|it| PassageId::of(&[&[it]])).collect(),
-            // A supplement is asked for from the first round on.
+            // A supplement is requested from the first round on.
             step: step + u32::from(skill == "supplement"),
         };
         let said = also(&skill, &message(1)).unwrap_or_else(|| well(&skill, &request));
@@ -123,7 +123,7 @@ pub(crate) fn serves(also: impl Fn(&str, &str) -> Option<Value> + Send + Sync + 
     }))
 }
 
-/// Leads as the papers' models should.
+/// Leads as well as the papers assume.
 pub(super) fn well(skill: &str, request: &ChatRequest) -> Value {
     let said = &request.messages[1].text;
     let of = |name: &str| number(request, name);
@@ -173,13 +173,13 @@ pub(super) fn well(skill: &str, request: &ChatRequest) -> Value {
             json!({ "can_answer": true, "short": "1860", "sentences": [sentence] })
         }
         "pick" => json!({ "passages": [of("Harl Mill")] }),
-        // It writes nothing: sentences are quoted.
+        // It writes nothing, so sentences are quoted.
         "answer" => json!({}),
         other => panic!("nobody asks for {other}"),
     }
 }
 
-/// Returns the number of a passage in a prompt that does not say which passages it shows.
+/// Returns the number of a passage in a prompt whose request does not list the passages it shows.
 pub(crate) fn of_shown(said: &str, name: &str) -> Option<usize> {
     (1..=8).find(|number| said.contains(&format!("\n[{number}] {name}\n")))
 }

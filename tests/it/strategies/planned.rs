@@ -32,7 +32,7 @@ fn noise_answers_seed_questions_one_after_the_other_until_that_is_enough() {
     best.sort_unstable();
     assert_eq!(best, ["Ada Lorne", "Harl Mill"]);
     assert!(found.hits.len() == 3 && found.hits.iter().zip(1..).all(|(hit, rank)| hit.rank == rank));
-    // The answer is written from what was noted, and cites passages.
+    // The answer is written from the notes, and cites passages.
     let asking = AskOptions { search: options(StrategyKind::Noise), ..AskOptions::default() };
     let answer = block_on(engine.ask(QUESTION, &asking)).unwrap();
     assert_eq!(answer.writing.as_ref().unwrap().short.as_deref(), Some("1860"), "{:?}", answer.writing);
@@ -53,11 +53,11 @@ fn noise_looks_up_the_parts_of_a_compound_question_beside_each_other() {
     let mut best = names(&of_model)[..2].to_vec();
     best.sort_unstable();
     assert_eq!(best, ["Harl Mill", "Pale Weir"]);
-    // By rule, where there is no model.
+    // By rule, without a model.
     let by_rule = found(&plain, COMPOUND, &options(StrategyKind::Noise));
     assert_eq!((plan(&by_rule).route, by_rule.ledger.parts.len()), (Some(Route::Compound), 2));
     assert!(by_rule.ledger.work.is_none() && plan(&by_rule).relevant.is_empty());
-    // What has little to do with a part is not read for it; nobody but a model knows Tom Reed by name.
+    // Passages with little relevance to a part are not read for it; only a model knows the name Tom Reed.
     let answers =
         |part: usize| by_rule.ledger.parts[part].answers.iter().map(|it| it.text.as_str()).collect::<Vec<_>>();
     assert_eq!((answers(0), answers(1)), (vec!["Ada Lorne"], vec![]));
@@ -66,7 +66,7 @@ fn noise_looks_up_the_parts_of_a_compound_question_beside_each_other() {
     assert_eq!(best, ["Harl Mill", "Pale Weir"]);
 }
 
-/// Returns what `noise` without a part finds, and what it asks.
+/// Returns what `noise` finds without one of its parts, and which requests it makes.
 fn found_without(cli: &Cli, part: NoisePart, question: &str, model: &Arc<Led>) -> cairn::SearchResult {
     let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
     let noise_without = Some(part);
@@ -87,10 +87,10 @@ fn noise_without_a_part_does_not_ask_for_it_and_does_the_rest() {
     let two_rounds = "seed judge read enough seed judge read enough".to_owned();
     let ended = (two_rounds, complex, 2, PlanEnd::Sufficient, 2);
     assert_eq!(without(NoisePart::Router, QUESTION), ended);
-    // What is compound is not taken apart then.
+    // A compound question is not decomposed then.
     let (asked, route, ..) = without(NoisePart::Router, COMPOUND);
     assert!(route == complex && asked.starts_with("seed judge"), "{asked}");
-    // The question itself is looked up, and a second time would find the same.
+    // The question itself is looked up; a second time would find the same.
     let ended = ("route judge read enough".to_owned(), complex, 1, PlanEnd::NoNewQuestion, 1);
     assert_eq!(without(NoisePart::Refiner, QUESTION), ended);
     let ended = ("route seed read enough seed read enough".to_owned(), complex, 2, PlanEnd::Sufficient, 0);
@@ -114,7 +114,7 @@ fn noise_without_a_filter_reads_what_it_would_have_left_out_and_looks_a_question
     };
     found_without(&cli, NoisePart::Filter, QUESTION, &Led::by(says));
     assert_eq!(*shown.lock().unwrap(), [3, 3], "all passages that there are");
-    // Nothing is judged of no use, so that a question of one look-up stays one.
+    // Nothing is judged useless, so that a simple question needs only one look-up.
     let single = Led::by(|skill, request, _| {
         let route = json!({ "route": "single" });
         Ok(if skill == "route" { route } else { well(skill, request) }.to_string())
@@ -132,13 +132,13 @@ fn noise_without_a_part_stays_within_its_rounds_whatever_it_is_told() {
             let (calls, rounds) = (model.asked().len(), plan(&found).rounds);
             assert!(calls <= 20 && rounds <= 5 && found.hits.len() == 3, "{part:?}, {name}: {:?}", model.asked());
         }
-        // Without a model, rules go on.
+        // Without a model, rules continue.
         let plain = engine(&cli.folder().join(".cairn"));
         let noise_without = Some(part);
         let found = found(&plain, QUESTION, &SearchOptions { noise_without, ..options(StrategyKind::Noise) });
         assert!(found.hits.len() == 3 && plan(&found).rounds <= 1, "{part:?}");
     }
-    // Only the bound of rounds ends a search that is told more and more, where nothing else does.
+    // If a search is told ever more, only the limit on rounds ends it.
     let (_, more) = astray().swap_remove(0);
     assert_eq!(plan(&found_without(&cli, NoisePart::Ending, QUESTION, &more)).end, PlanEnd::Rounds);
     assert!(!more.asked().contains(&"enough".to_owned()), "{:?}", more.asked());
@@ -181,7 +181,7 @@ fn dual_has_one_heading_for_two_names_of_one_entity() {
     });
     let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
     let found = found(&engine, QUESTION, &options(StrategyKind::Dual));
-    // All was read about her under the first name.
+    // Everything about her was read under the first name.
     assert_eq!(model.asked(), ["reason", "seek", "digest", "reason", "seek", "reason"]);
     assert_eq!(plan(&found).notes.iter().map(|note| note.about.as_str()).collect::<Vec<_>>(), ["Ada Lorne"]);
 }
@@ -200,7 +200,7 @@ fn level_notes_smaller_questions_and_refines_what_finds_nothing() {
     let asking = AskOptions { search: options(StrategyKind::Level), ..AskOptions::default() };
     let answer = block_on(plain.with_model(model).ask(QUESTION, &asking)).unwrap();
     assert_eq!(answer.writing.as_ref().unwrap().short.as_deref(), Some("1860"), "{:?}", answer.writing);
-    // A first look-up of which nothing can be noted: both searchers refine, and read what they had not read.
+    // Nothing can be noted about the first look-up: both searchers refine, and read what they had not read before.
     for number in 0..30 {
         let text = format!("Mill {number}\n\nMill {number} of Eaststead was born of an idea, and closed soon.");
         cli.write(&format!("notes/more-{number}.txt"), text);
@@ -230,7 +230,7 @@ fn a_smaller_question_of_level_takes_no_more_calls_than_the_docs_say() {
     cli.run(["index", "notes"]).succeeded();
     let plain = engine(&cli.folder().join(".cairn"));
     for (preset, most) in [(Preset::Measured, 7), (Preset::Paper, 12)] {
-        // Whatever is found says nothing of the question, so that the searchers refine as often as they may.
+        // No passage says anything about the question, so that the searchers refine as often as they may.
         let model = Led::by(|skill, request, number| {
             Ok(match skill {
                 "decompose" => json!({ "parts": [QUESTION] }),
@@ -273,10 +273,10 @@ fn a_tree_of_keywords_finds_what_it_looks_for_and_leaves_out_what_it_excludes() 
     assert_eq!(found(built.extended("Tom Reed")), "Pale Weir, Harl Mill");
     assert_eq!(found(built.extended("mill").and_then(|it| it.emphasized("mill"))), "Harl Mill, Pale Weir");
     assert_eq!(found(built.filtered("weir")), "Harl Mill");
-    // Words that do not stand beside each other exclude nothing.
+    // Words that are not next to each other exclude nothing.
     assert_eq!(found(built.filtered("Ada Lorne")), "Pale Weir");
     assert_eq!(found(built.filtered("Lorne Ada")).split(", ").count(), 2);
-    // A word of a script without spaces is looked for, and excluded, as the index has it.
+    // A word in a script without spaces is searched for, and excluded, in the form in which it is indexed.
     cli.write("notes/home.txt", "Homes\n\n山田太郎は東京に住む。 It was built there.");
     cli.run(["index", "notes"]).succeeded();
     let found = finding(&cli);
@@ -284,7 +284,7 @@ fn a_tree_of_keywords_finds_what_it_looks_for_and_leaves_out_what_it_excludes() 
     assert_eq!(found(built.filtered("山田太郎")).split(", ").count(), 2);
 }
 
-/// Returns what finds documents by a tree of keywords.
+/// Returns a function that finds documents by a tree of keywords.
 fn finding(cli: &Cli) -> impl Fn(Option<KeywordQuery>) -> String {
     let engine = engine(&cli.folder().join(".cairn"));
     move |query: Option<KeywordQuery>| {
@@ -296,7 +296,7 @@ fn finding(cli: &Cli) -> impl Fn(Option<KeywordQuery>) -> String {
     }
 }
 
-/// Replies of no use to any skill, whatever they are of.
+/// Replies that are useless to every skill.
 fn useless() -> Vec<(&'static str, Arc<Led>)> {
     let says = |name: &'static str, text: String| (name, Led::by(move |_, _, _| Ok(text.clone())));
     let fails = |name, error: ChatError| (name, Led::by(move |_, _, _| Err(error.clone())));
@@ -341,7 +341,7 @@ fn a_model_of_no_use_ends_soon_and_leaves_what_was_found() {
     }
 }
 
-/// What a model says to a skill where it is well.
+/// A working model's reply to a skill.
 type Base = fn(&str, &ChatRequest) -> Value;
 
 /// Leads well, but notes nothing, so that searchers refine.
@@ -385,10 +385,10 @@ fn one_skill_of_no_use_costs_a_few_calls_and_leaves_what_was_found() {
     assert!(all.iter().chain(&["seed", "seek", "supplement"]).all(|skill| tried.contains(*skill)), "{tried:?}");
 }
 
-/// What a model says to a skill, by the skill, the request and its number.
+/// A model's reply, by skill, request and number.
 type Leads = dyn Fn(&str, &ChatRequest, usize) -> Value + Send + Sync;
 
-/// Models whose every reply has the form and that lead nowhere.
+/// Models whose replies are all well-formed but lead nowhere.
 fn astray() -> Vec<(&'static str, Arc<Led>)> {
     let more = |skill: &str, request: &ChatRequest, number: usize| {
         let other = format!("Who built bridge {number}?");
@@ -450,7 +450,7 @@ fn a_model_that_leads_nowhere_is_followed_for_a_few_rounds_and_the_trace_says_wh
                 "always more" => &[PlanEnd::Rounds, PlanEnd::NothingFound],
                 "always the same" => &[PlanEnd::NoNewQuestion],
                 "never anything" => &[PlanEnd::NothingFound],
-                // Nothing is enough where nothing was noted: the reply is repaired once, and then the rule goes on.
+                // Without notes, nothing is sufficient: the reply is repaired once, and then the rule continues.
                 _ => &[PlanEnd::Sufficient],
             };
             assert!(ends.contains(&plan.end), "{strategy}, {name}: {:?} after {:?}", plan.end, model.asked());
@@ -473,8 +473,8 @@ fn calls_and_time_end_them_and_what_was_found_by_then_stands() {
             assert_eq!((found.hits.len(), found.ledger.work.unwrap().stop), (3, StopReason::Calls), "{strategy}");
         }
     }
-    // A call that is never answered takes the model's share of the time, whichever it is. All of them are waited for at
-    // once.
+    // A call that is never answered takes the model's share of the time, whichever it is. All of them wait
+    // concurrently.
     at_once(LED.into_iter().flat_map(|strategy| [(strategy, 0), (strategy, 2)]), |(strategy, hangs_at)| {
         let says: Box<Says> = Box::new(|skill, request, _| Ok(well(skill, request).to_string()));
         let model = Arc::new(Led { says, hangs_at: Some(hangs_at), asked: Mutex::default() });

@@ -1,4 +1,4 @@
-//! Examples to train on, from a run that a scripted model led and that was recorded.
+//! Training examples from a recorded run that a scripted model led.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn a_recorded_run_gives_examples_of_what_reached_the_answer_and_asks_nobody() {
     assert!(user.contains(QUESTION) && assistant.contains("who was born in Eaststead"), "{user} {assistant}");
     assert_eq!(server.asked().len(), asked);
 
-    // An answer that is not accepted gives none.
+    // An answer that is not accepted gives no examples.
     cli.write("q.jsonl", question("1", "1861"));
     let report: Value = serde_json::from_str(&export("dual", &[]).succeeded().stdout).unwrap();
     assert_eq!((&report["reached"], &report["examples"]), (&json!(0), &json!({})));

@@ -1,5 +1,5 @@
-//! Bolt without Neo4j: a peer that answers what it is told to, a host that answers nobody, and a proxy that cuts a
-//! connection at a message or holds it up.
+//! Bolt without Neo4j: a scripted peer, a host that answers nobody, and a proxy that cuts or delays a connection at a
+//! message.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -22,13 +22,13 @@ pub(crate) enum Answer {
     Version(&'static str),
     /// A server that refuses every statement with this code.
     Refuses(&'static str),
-    /// A server that closes the connection when a statement comes.
+    /// A server that closes the connection on the first statement.
     Closes,
-    /// Something that takes a connection and says nothing.
+    /// A host that accepts a connection and sends nothing.
     Silent,
 }
 
-/// Starts a peer and returns its address. It lives as long as this process.
+/// Starts a peer and returns its address. It runs as long as this process.
 pub(crate) fn peer(answer: Answer) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -44,7 +44,7 @@ pub(crate) fn peer(answer: Answer) -> String {
 fn serve(stream: &mut TcpStream, answer: &Answer) -> Option<()> {
     stream.read_exact(&mut [0; 20]).ok()?;
     if matches!(answer, Answer::Silent) {
-        // Until the other side gives up.
+        // Until the client gives up.
         return stream.read_to_end(&mut Vec::new()).ok().map(drop);
     }
     stream.write_all(&[0, 0, 4, 4]).ok()?;
@@ -65,7 +65,7 @@ fn serve(stream: &mut TcpStream, answer: &Answer) -> Option<()> {
     None
 }
 
-/// Reads a message: chunks, each with its length, up to one of length nothing.
+/// Reads a message: chunks, each with its length, up to one of length 0.
 fn message(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut message = Vec::new();
     loop {
@@ -115,18 +115,18 @@ fn text(text: &str) -> Vec<u8> {
     [&[0xD0, text.len() as u8], text.as_bytes()].concat()
 }
 
-/// A proxy before a server, which cuts one connection, or all of them, or holds them up.
+/// A proxy before a server, which cuts or delays one connection or all of them.
 pub(crate) struct Proxy {
     pub(crate) uri: String,
     passing: Arc<Passing>,
 }
 
-/// What goes through a proxy.
+/// The state of a proxy.
 #[derive(Default)]
 struct Passing {
     messages: AtomicUsize,
     connections: AtomicUsize,
-    /// What happens at which message.
+    /// The message that a fault affects, and the fault.
     fault: Mutex<Option<(usize, Cut)>>,
     released: Condvar,
 }
@@ -136,16 +136,16 @@ struct Passing {
 pub(crate) enum Cut {
     /// Its connection is cut before it reaches the server.
     Before,
-    /// Its connection is cut after it did, before its answer is back.
+    /// Its connection is cut afterwards, before the answer is back.
     After,
-    /// It and all after it, of any connection, are held up until they are released.
+    /// It and all later ones, of any connection, are delayed until they are released.
     Held,
-    /// From it on there is no connection, as if the server had ended, until it is released.
+    /// From then on there is no connection, as if the server had ended, until it is released.
     Gone,
 }
 
 impl Proxy {
-    /// Starts a proxy where `cut` happens to message `number`, counted over all connections.
+    /// Starts a proxy that applies `cut` to message `number`, counted over all connections.
     pub(crate) fn start(server: &str, number: usize, cut: Cut) -> Self {
         let proxy = Self::start_whole(server);
         *proxy.passing.fault.lock().unwrap() = Some((number, cut));
@@ -163,7 +163,7 @@ impl Proxy {
             for client in listener.incoming() {
                 let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
                 for stream in [&client, &server] {
-                    // Messages go on one by one: none is to wait until the one before is confirmed.
+                    // Messages are sent one by one: none waits for the confirmation of the one before.
                     stream.set_nodelay(true).unwrap();
                 }
                 let passing = Arc::clone(&shared);
@@ -195,12 +195,12 @@ impl Proxy {
         self.passing.connections.load(Ordering::SeqCst)
     }
 
-    /// Makes `cut` happen after `messages` more.
+    /// Applies `cut` after `messages` more.
     pub(crate) fn after(&self, messages: usize, cut: Cut) {
         *self.passing.fault.lock().unwrap() = Some((self.seen() + messages, cut));
     }
 
-    /// Passes everything on from now on, what is held up first.
+    /// Passes everything on from now on, beginning with delayed messages.
     pub(crate) fn release(&self) {
         *self.passing.fault.lock().unwrap() = None;
         self.passing.released.notify_all();
@@ -208,7 +208,7 @@ impl Proxy {
 }
 
 impl Passing {
-    /// Counts a message and returns what happens to it, when it is no longer held up.
+    /// Counts a message and returns its fault, once it is no longer delayed.
     fn admit(&self) -> Option<Cut> {
         let number = self.messages.fetch_add(1, Ordering::SeqCst);
         let is_held = |fault: &mut Option<(usize, Cut)>| matches!(fault, Some((at, Cut::Held)) if number >= *at);
@@ -216,7 +216,7 @@ impl Passing {
         self.fault_at(number)
     }
 
-    /// Returns what happens to a message.
+    /// Returns the fault of a message.
     fn fault_at(&self, number: usize) -> Option<Cut> {
         let is_met = |(at, cut): &(usize, Cut)| number == *at || *cut == Cut::Gone && number > *at;
         self.fault.lock().unwrap().filter(is_met).map(|(_, cut)| cut)
@@ -241,12 +241,12 @@ fn pass(
             return None;
         }
         if cut == Some(Cut::After) {
-            // Nothing of the answer is to come back.
+            // Nothing of the answer must come back.
             client.shutdown(Shutdown::Both).ok()?;
         }
         send(&mut server, &message)?;
         if cut == Some(Cut::After) {
-            // The server has done it when its answer has nowhere to go. Then its side is closed too.
+            // The server is finished when its answer cannot be delivered. Then its side is closed, too.
             let _answered = answers.join();
             return None;
         }
@@ -254,8 +254,8 @@ fn pass(
     None
 }
 
-/// Returns the address of a host that drops packets: its queue of connections is full, and nobody takes one. It is so
-/// as long as the value beside it lives.
+/// Returns the address of a host that drops packets: its queue of connections is full, and nobody accepts one, as long
+/// as the second value lives.
 pub(crate) fn unanswered() -> (String, (TcpListener, Vec<TcpStream>)) {
     const QUEUED_MAX: usize = 10_000;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

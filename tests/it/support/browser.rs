@@ -17,15 +17,15 @@ use super::left_out;
 
 /// How long the driver may take to answer one request.
 const ANSWER_MAX: Duration = Duration::from_mins(2);
-/// How long a page may take until it is as a test waits for it.
+/// Time limit for a page to reach the state that a test waits for.
 const WAIT_MAX: Duration = Duration::from_secs(30);
-/// How often a driver is started: of a port that is free for one kind of address, the other kind's may be taken, and it
-/// ends.
+/// How often starting a driver is tried: a port may be free for one kind of address and taken for the other, which ends
+/// the driver.
 const STARTS: usize = 5;
-/// How often it is asked meanwhile.
+/// How often it is polled.
 const POLL: Duration = Duration::from_millis(50);
 
-/// What a browser starts with: no window, 3D drawing without a graphics card, and nothing that calls home.
+/// Options for a browser: no window, 3D drawing without a graphics card, and no requests to its maker.
 const FLAGS: [&str; 11] = [
     "--headless",
     "--no-sandbox",
@@ -40,7 +40,7 @@ const FLAGS: [&str; 11] = [
     "--hide-scrollbars",
 ];
 
-/// Keys that are no letters, as `press` takes them.
+/// Keys that are not letters, for `press`.
 #[allow(dead_code, reason = "all that a keyboard has is named once, whichever tests press it")]
 pub(crate) mod key {
     pub(crate) const TAB: &str = "\u{e004}";
@@ -56,7 +56,7 @@ pub(crate) mod key {
     pub(crate) const DOWN: &str = "\u{e015}";
 }
 
-/// Whether a page is shown to somebody who wants it dark.
+/// Whether the user prefers light or dark pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
     Light,
@@ -69,12 +69,12 @@ pub(crate) struct Browser {
     session: String,
     /// Its profile, new and empty.
     _profile: TempDir,
-    /// One at a time: a browser is a dozen processes.
+    /// One test at a time: a browser is a dozen processes.
     _turn: MutexGuard<'static, ()>,
 }
 
-/// A chromedriver that runs. Whoever keeps it alive ends it and the browsers that it started when the pipe is closed:
-/// by us, or by the end of this process.
+/// A running chromedriver. Its keeper ends it, with the browsers that it started, when the pipe is closed: by us, or
+/// because this process ends.
 struct Driver {
     port: u16,
     keeper: Child,
@@ -82,8 +82,7 @@ struct Driver {
     _output: BufReader<ChildStdout>,
 }
 
-/// Returns a browser; none, and says so, where there is none to be had, unless `CAIRN_REQUIRE_CHROMIUM` says that there
-/// must be one.
+/// Returns a browser; none, after reporting it, if there is none, unless `CAIRN_REQUIRE_CHROMIUM` requires one.
 pub(crate) fn browser() -> Option<Browser> {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,10 +97,10 @@ pub(crate) fn browser() -> Option<Browser> {
 }
 
 impl Driver {
-    /// Starts chromedriver on a port that is free.
+    /// Starts chromedriver on a free port.
     fn start() -> Result<Self, String> {
-        // The keeper outlives an interrupt, which every process of the terminal gets. It lets go of the output, so that
-        // the output ends where the driver does not start.
+        // The keeper survives an interrupt, which every process of the terminal gets. It closes its output, so that the
+        // output ends if the driver does not start.
         let keep = "trap '' INT HUP TERM; set -m; command -v chromedriver >/dev/null || exit
             chromedriver --port=0 2>/dev/null & exec >/dev/null; read -r _; kill -9 -- -$!";
         let mut keeper = Command::new("bash")
@@ -189,14 +188,14 @@ impl Browser {
         self.post("goog/cdp/execute", &json!({ "cmd": name, "params": parameters }))
     }
 
-    /// Shows pages on a screen of this size, in CSS pixels; below 500 as on a phone.
+    /// Shows pages on a screen of this size, in CSS pixels; below 500, as on a phone.
     #[track_caller]
     pub(crate) fn resize(&self, width: u32, height: u32) {
         let screen = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500 });
         self.command("Emulation.setDeviceMetricsOverride", &screen);
     }
 
-    /// Shows pages to somebody who wants them light or dark.
+    /// Shows pages to a user with this preference.
     #[track_caller]
     pub(crate) fn prefer(&self, scheme: Scheme) {
         let value = if scheme == Scheme::Dark { "dark" } else { "light" };
@@ -216,19 +215,19 @@ impl Browser {
         self.go(&format!("file://{}", path.canonicalize().unwrap().display()));
     }
 
-    /// Returns what the body of a function returns.
+    /// Returns the result of a function with this body.
     #[track_caller]
     pub(crate) fn run(&self, script: &str) -> Value {
         self.run_with(script, &json!([]))
     }
 
-    /// Returns what the body of a function returns whose `arguments` these are.
+    /// Returns the result of a function with this body and these `arguments`.
     #[track_caller]
     pub(crate) fn run_with(&self, script: &str, arguments: &Value) -> Value {
         self.post("execute/sync", &json!({ "script": script, "args": arguments }))
     }
 
-    /// Returns what the body of a function hands to its last argument.
+    /// Returns what a function with this body passes to its last argument.
     #[track_caller]
     pub(crate) fn run_async(&self, script: &str) -> Value {
         self.post("execute/async", &json!({ "script": script, "args": [] }))
@@ -240,7 +239,7 @@ impl Browser {
         self.wait_at_most(expression, WAIT_MAX);
     }
 
-    /// Waits until an expression is true, and fails when the time is over.
+    /// Waits until an expression is true, and fails when time runs out.
     #[track_caller]
     pub(crate) fn wait_at_most(&self, expression: &str, limit: Duration) {
         let began = Instant::now();
@@ -250,7 +249,7 @@ impl Browser {
         }
     }
 
-    /// Clicks in the middle of the first element that a selector finds.
+    /// Clicks in the middle of the first element that matches a selector.
     #[track_caller]
     pub(crate) fn click(&self, selector: &str) {
         let element = self.post("element", &json!({ "using": "css selector", "value": selector }));
@@ -282,8 +281,8 @@ impl Browser {
         fs::write(path, from_base64(png.as_str().unwrap())).unwrap();
     }
 
-    /// Returns the messages of the console since it was last asked, failed requests and errors of scripts among them;
-    /// not that drawing without a graphics card is slow.
+    /// Returns the messages of the console since the last call, including failed requests and errors of scripts, but
+    /// not the warning that drawing without a graphics card is slow.
     #[track_caller]
     pub(crate) fn console(&self) -> Vec<String> {
         let entries = self.post("se/log", &json!({ "type": "browser" }));
@@ -295,12 +294,12 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver is ended with all that it started anyhow; asked first, the browser leaves nothing behind.
+        // The driver is killed with everything that it started; if asked first, the browser leaves nothing behind.
         let _ended = self.driver.call("DELETE", &format!("/session/{}", self.session), &Value::Null);
     }
 }
 
-/// Returns the bytes that base64 stands for.
+/// Decodes base64.
 fn from_base64(text: &str) -> Vec<u8> {
     let value = |letter: u8| match letter {
         b'A'..=b'Z' => Some(letter - b'A'),

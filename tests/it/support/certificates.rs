@@ -1,4 +1,4 @@
-//! Certificates that an authority of the test's own has signed, made by the command `openssl`.
+//! Certificates signed by an authority of the test, made with `openssl`.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,12 @@ use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// Makes, in `folder`, an authority (`authority.crt`) and a key and certificate for `localhost` that it has signed
+/// Makes an authority (`authority.crt`) in `folder`, and a key and a certificate for `localhost` that it has signed
 /// (`server.key`, `server.crt`).
 ///
 /// # Errors
 ///
-/// Why there is no OpenSSL that does.
+/// Why OpenSSL cannot do it.
 pub(crate) fn certificates(folder: &Path) -> Result<(), String> {
     fs::write(folder.join("server.ext"), "subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n").unwrap();
     let key = "-newkey rsa:2048 -nodes";
@@ -35,7 +35,7 @@ pub(crate) fn certificates(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns how a server encrypts, with the key and certificate in `folder`.
+/// Returns a TLS configuration with the key and certificate in `folder`.
 pub(crate) fn encryption(folder: &Path) -> Arc<ServerConfig> {
     let chain = CertificateDer::pem_file_iter(folder.join("server.crt")).unwrap();
     let key = PrivateKeyDer::from_pem_file(folder.join("server.key")).unwrap();

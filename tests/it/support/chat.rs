@@ -1,4 +1,4 @@
-//! A server of language models that plays what it is told to, faults among it, and remembers what it was sent.
+//! A server of language models that follows a script, including faults, and records its requests.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -18,42 +18,41 @@ use super::certificates::encryption;
 pub(crate) enum Play {
     /// A model says this.
     Says(String),
-    /// A response of this status, these header lines, and this body.
+    /// A response with this status, these header lines, and this body.
     Responds(u16, &'static str, String),
-    /// The head of a good response, part of its body, and then the connection is gone.
+    /// The head of a good response and part of its body, before the connection is closed.
     BreaksOff,
-    /// The head of a response, and then a byte now and then, without end.
+    /// The head of a response, and then a byte from time to time, without end.
     Drips,
-    /// Nothing, for as long as the other side waits.
+    /// Nothing, for as long as the client waits.
     Silent,
-    /// The connection is closed without a word.
+    /// The connection is closed without a response.
     Closes,
     /// A good response of this many bytes.
     Bytes(usize),
-    /// A model says these pieces, one every 20 ms; then it ends as it should, or the connection is gone.
+    /// A model's reply in these pieces, one every 20 ms; then it ends normally, or the connection is closed.
     Streams(Vec<String>, Ending),
-    /// Vectors of this many values, which are alike where texts share words.
+    /// Vectors of this length, which are similar for texts that share words.
     Embeds(usize),
-    /// These bytes, head and all; then the connection stays open, or is gone.
+    /// These bytes, including the head; then the connection stays open, or is closed.
     Sends(String, Afterwards),
-    /// Vectors, of so many texts as the server takes.
+    /// Vectors, for as many texts as the server takes.
     EmbedsSome(Embedding),
-    /// A model says what comes of what it was told.
+    /// A model's reply to the request.
     Thinks(Thought),
-    /// This body comes of what it was told.
+    /// This body, made from the request.
     Answers(Answers),
-    /// This status and body come of what it was sent.
+    /// This status and body, made from the request.
     Judges(Judge),
-    /// The same, and where texts are sent, vectors of this many values, for so many tokens a text.
+    /// The same, and vectors of this length if texts are sent, with this many tokens for each text.
     Serves(Thought, usize, fn(&str) -> usize),
 }
 
-/// What a model says to the body of a request, and what that takes.
+/// A model's reply to the body of a request, and the tokens for it.
 #[derive(Clone)]
 pub(crate) struct Thought(Arc<dyn Fn(&Value) -> Reply + Send + Sync>);
 
-/// What says how many values the vectors of texts have, where a server takes so many texts; it is told how many values
-/// were asked for.
+/// Returns the length of the vectors if the server takes this many texts, given the length that was requested.
 #[derive(Clone)]
 pub(crate) struct Embedding(Arc<Dimension>);
 
@@ -71,7 +70,7 @@ impl std::fmt::Debug for Embedding {
     }
 }
 
-/// What makes the body of a response out of that of a request.
+/// Makes the body of a response from that of a request.
 #[derive(Clone)]
 pub(crate) struct Answers(Arc<dyn Fn(&Value) -> String + Send + Sync>);
 
@@ -87,7 +86,7 @@ impl std::fmt::Debug for Answers {
     }
 }
 
-/// What says by which status and body a request is answered.
+/// Makes the status and body of a response from a request.
 #[derive(Clone)]
 pub(crate) struct Judge(Arc<Judging>);
 
@@ -105,7 +104,7 @@ impl std::fmt::Debug for Judge {
     }
 }
 
-/// What a model says, with the tokens of what it read and wrote.
+/// A model's reply, with the tokens read and written.
 pub(crate) struct Reply {
     pub(crate) text: String,
     pub(crate) tokens: (usize, usize),
@@ -131,7 +130,7 @@ impl std::fmt::Debug for Thought {
     }
 }
 
-/// What becomes of a connection after all was sent.
+/// What happens to a connection after everything was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Afterwards {
     /// It stays open, and nothing more comes.
@@ -145,11 +144,11 @@ pub(crate) enum Afterwards {
 pub(crate) enum Ending {
     /// As it should.
     Whole,
-    /// The connection is gone before.
+    /// The connection is closed early.
     Broken,
 }
 
-/// A request as it came.
+/// A request as received.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     /// Its first line and its headers.
@@ -158,16 +157,16 @@ pub(crate) struct Asked {
     pub(crate) body: Value,
 }
 
-/// The server. It lives as long as this process.
+/// The server. It runs as long as this process.
 pub(crate) struct ChatServer {
-    /// Where it is, up to `/v1`.
+    /// Its address, up to `/v1`.
     pub(crate) url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
     plays: Arc<Mutex<VecDeque<Play>>>,
 }
 
 impl ChatServer {
-    /// Starts a server that plays `plays` one after the other, and the last of them again and again.
+    /// Starts a server that plays `plays` one after the other, and repeats the last one.
     pub(crate) fn start(plays: impl IntoIterator<Item = Play>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -197,7 +196,7 @@ impl ChatServer {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (remembered, due, serve) = (Arc::clone(&asked), Arc::clone(&plays), Arc::new(serve));
         thread::spawn(move || {
-            // One that cannot be taken is tried again by who wants it.
+            // A connection that cannot be accepted is tried again by the client.
             for stream in listener.incoming().flatten() {
                 let (plays, asked, serve) = (Arc::clone(&due), Arc::clone(&remembered), Arc::clone(&serve));
                 thread::spawn(move || serve(stream, &plays, &asked));
@@ -206,18 +205,18 @@ impl ChatServer {
         Self { url, asked, plays }
     }
 
-    /// Plays these from now on, as [`Self::start`] does.
+    /// Plays these from now on, as after [`Self::start`].
     pub(crate) fn play(&self, plays: impl IntoIterator<Item = Play>) {
         *self.plays.lock().unwrap() = plays.into_iter().collect();
     }
 
-    /// Returns what it was sent, in order.
+    /// Returns its requests, in order.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-/// Returns the body of a good response, in which a model says `text` with 40 tokens after 300.
+/// Returns the body of a good response with `text` as the model's reply, 300 tokens read and 40 written.
 pub(crate) fn said(text: &str) -> String {
     json!({
         "id": "1", "object": "chat.completion", "model": "played-1",
@@ -227,7 +226,7 @@ pub(crate) fn said(text: &str) -> String {
     .to_string()
 }
 
-/// Returns a reply in pieces as a server sends it, head and all, without its end.
+/// Returns a reply in pieces as a server sends it, including the head, without its end.
 pub(crate) fn streamed(pieces: &[&str], end: &[&str]) -> String {
     let piece = |piece: &&str| {
         let choice = json!({ "index": 0, "delta": { "content": piece }, "finish_reason": null });
@@ -266,7 +265,7 @@ fn serve(stream: &mut (impl Read + Write), plays: &Mutex<VecDeque<Play>>, asked:
             stream.write_all(bytes.as_bytes()).ok()?;
             match afterwards {
                 Afterwards::Open => stream.read_to_end(&mut Vec::new()).ok().map(drop),
-                // The head promises more than there is.
+                // The head promises more than is sent.
                 Afterwards::Reset => None,
             }
         }
@@ -318,8 +317,7 @@ fn stream_pieces(stream: &mut impl Write, pieces: &[String], ending: Ending) -> 
     send("[DONE]")
 }
 
-/// Returns the body of a good response with a vector for each of `texts`: how often each word is in it, by a number
-/// that words have.
+/// Returns the body of a good response with a vector for each of `texts`, which counts its words by their hashes.
 fn embedded(texts: &[Value], dimension: usize, tokens: usize) -> String {
     let vector = |text: &Value| {
         let mut values = vec![0.0; dimension];

@@ -1,5 +1,5 @@
-//! Text at any size for tests and benchmarks: real bundles where they are there, the demo collection under other names
-//! where they are not; and both sides of the questions made from it.
+//! Text of any size for tests and benchmarks: real bundles if they exist, or else copies of the demo collection under
+//! other names; and the questions made from it, both in-coming and out-coming.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use cairn::ingest::{IngestOptions, SourceItem, read_sources};
 use cairn::skill::generate_by_rule;
 use rayon::prelude::*;
 
-/// Documents of the demo collection under names of their own, in one copy.
+/// Syllables that distinguish the names of one copy of the demo collection from those of another.
 const SYLLABLES: [&str; 10] = ["ba", "de", "fi", "go", "lu", "ma", "ne", "ri", "so", "tu"];
 
-/// Returns the documents of `bundles`, one after the other; nothing where one is missing.
+/// Returns the documents of `bundles`, one after the other; none if a bundle is missing.
 pub(crate) fn bundles(bundles: &[&str]) -> Option<Vec<Document>> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let paths: Vec<PathBuf> = bundles.iter().map(|bundle| data.join(bundle).join("corpus.jsonl")).collect();
     paths.iter().all(|path| path.is_file()).then(|| read(&paths))
 }
 
-/// Returns `copies` of the demo collection, each under names of its own, so that words are as frequent as in one
-/// collection of that size and names are not.
+/// Returns `copies` of the demo collection, each with names of its own, so that words are as frequent as in one
+/// collection of that size, but names are not.
 pub(crate) fn demo(copies: usize) -> Vec<Document> {
     let harbor = read(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/harbor")]);
     let titles = harbor.iter().filter_map(|document| document.title.as_deref());
@@ -48,7 +48,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|char: char| !char.is_alphanumeric()).filter(|word| word.len() > 3)
 }
 
-/// Returns `text` with the syllables of a copy behind every word of `names`.
+/// Returns `text` with the syllables of a copy appended to every word of `names`.
 fn renamed(text: &str, names: &BTreeSet<&str>, copy: usize) -> String {
     let digits = copy.to_string();
     let suffix: String = digits.bytes().map(|digit| SYLLABLES[usize::from(digit - b'0')]).collect();
@@ -89,7 +89,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// Returns how many there are.
+    /// Returns the number of questions.
     pub(crate) fn len(&self) -> usize {
         self.questions.len()
     }
@@ -99,7 +99,7 @@ impl Side {
         self.questions.iter().map(|question| question.text.as_str()).collect()
     }
 
-    /// Returns the questions as matching reads them.
+    /// Returns the questions in the form that matching takes.
     pub(crate) fn view<K>(&self) -> Questions<'_, K> {
         Questions {
             passage: Column::new(&self.passage),

@@ -1,5 +1,5 @@
-//! Small files of each format that a worker reads, made here, and damage to them. It uses nothing of the program, so
-//! that other tests can take the file as it is.
+//! Small files of each format that a worker reads, made here, and damage to them. It does not use the program, so that
+//! other tests can include this file.
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 
 use super::Random;
 
-/// Makes a PDF of pages of lines.
+/// Makes a PDF; each page is a list of lines.
 pub(crate) fn pdf(pages: &[&[&str]]) -> Vec<u8> {
     let mut objects: Vec<String> = vec![
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
@@ -120,7 +120,7 @@ pub(crate) fn docx(heading: &str, paragraph: &str, row: [&str; 2]) -> Vec<u8> {
     ])
 }
 
-/// Makes an `OpenDocument` text of a heading and a paragraph.
+/// Makes an `OpenDocument` text with a heading and a paragraph.
 pub(crate) fn odt(heading: &str, paragraph: &str) -> Vec<u8> {
     let content = format!(
         "<?xml version=\"1.0\"?><office:document-content \
@@ -132,7 +132,7 @@ pub(crate) fn odt(heading: &str, paragraph: &str) -> Vec<u8> {
     zip(&[("mimetype", b"application/vnd.oasis.opendocument.text"), ("content.xml", content.as_bytes())])
 }
 
-/// Makes a workbook of one sheet, `Prices`, of rows of text.
+/// Makes a workbook with one sheet, `Prices`, of text cells.
 pub(crate) fn xlsx(rows: &[&[&str]]) -> Vec<u8> {
     const MAIN: &str = "xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"";
     let mut sheet = format!("<?xml version=\"1.0\"?><worksheet {MAIN}><sheetData>");
@@ -203,7 +203,7 @@ pub(crate) fn eml(subject: &str, text: &str, name: &str, attached: &str) -> Vec<
     .into_bytes()
 }
 
-/// A file of each format, by its name.
+/// A file of each format, with its name.
 pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     let text = "Harl Mill was designed by Anna Roe in 1802 and stands by the river Tarn.";
     let page: &[&str] = &[text, "It burned down twice and was built again, larger than before."];
@@ -221,8 +221,8 @@ pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Damages a file: bytes changed, cut out, repeated or cut off; what is packed is changed before it is packed, so that
-/// parsers see it.
+/// Damages a file: bytes are changed, cut out, repeated or cut off; packed contents are changed before packing, so that
+/// parsers see the damage.
 pub(crate) fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=random.below(8) {
@@ -264,7 +264,7 @@ pub(crate) fn damaged_inside(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     zip(&files)
 }
 
-/// Files that are made to do harm, by name.
+/// Files made to do harm, with names.
 pub(crate) fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let zeros = vec![0_u8; 200 << 20];
     let bomb = zip(&[("bomb.txt", &zeros)]);
@@ -308,7 +308,7 @@ fn docx_of(document: &[u8]) -> Vec<u8> {
     ])
 }
 
-/// A sheet that says that it reaches from the first cell to the last.
+/// A sheet that claims to reach from the first cell to the last.
 fn huge_sheet() -> Vec<u8> {
     let sheet = xlsx(&[&["part", "price"], &["wheel", "30"]]);
     let mut archive = zip::ZipArchive::new(Cursor::new(&sheet)).unwrap();
@@ -331,7 +331,7 @@ fn encrypted_pdf() -> Vec<u8> {
     file.replace("/Root", &encrypt).into_bytes()
 }
 
-/// A message of parts in parts, each of which begins another.
+/// A message of nested parts, each of which begins another.
 fn endless_parts() -> Vec<u8> {
     let mut mail = String::from("From: a@b.c\r\nSubject: parts\r\nMIME-Version: 1.0\r\n");
     for depth in 0..20_000 {

@@ -1,7 +1,7 @@
-//! One bit of an index changed, and what becomes of it: every way to read it says the same as before or says that it is
-//! damaged, and no run publishes what no document says.
+//! One bit of an index is changed: everything that reads it gives the same result as before or reports damage, and no
+//! run publishes what is in no document.
 //!
-//! What must hold is in [`Original::judge`]; who runs it chooses how often and where.
+//! [`Original::judge`] checks this; callers choose how often and where.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) struct Flip {
     pub(crate) file: PathBuf,
     /// Its byte, from 0.
     pub(crate) byte: usize,
-    /// The bit of that, from 0.
+    /// The bit in that byte, from 0.
     pub(crate) bit: u8,
 }
 
@@ -41,18 +41,18 @@ impl Flip {
     }
 }
 
-/// What became of a bit that was changed.
+/// What happened after a bit was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Nothing depends on it.
     Harmless,
-    /// The check names it; a run made it good.
+    /// The check names it, and a run repaired it.
     Mended,
-    /// The check names it, and so does a run, which leaves the version as it was.
+    /// The check names it, and so does a run, which keeps the version.
     Refused,
 }
 
-/// An index that is whole, what it says, and what it would say after one more document.
+/// An intact index, its contents, and the contents after one more document.
 pub(crate) struct Original {
     index: PathBuf,
     documents: Vec<Document>,
@@ -61,7 +61,7 @@ pub(crate) struct Original {
 }
 
 impl Original {
-    /// Takes an index of these documents, handed over, that nobody writes.
+    /// Takes an index of these documents, which nobody else writes to.
     pub(crate) fn of(index: &Path, documents: Vec<Document>) -> Self {
         let said = read(index).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ impl Original {
         Self { index: index.to_owned(), documents, said, said_with_new }
     }
 
-    /// Returns the files of the index that hold anything, inside it.
+    /// Returns the files of the index that are not empty, by their paths in it.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.index.clone()];
@@ -89,8 +89,8 @@ impl Original {
         found
     }
 
-    /// Changes a bit of a copy and says what became of it, or what broke a promise. The run that follows has all
-    /// documents at hand, or the new one alone.
+    /// Changes a bit of a copy and returns what happened, or which promise was broken. The following run has all
+    /// documents, or only the new one.
     pub(crate) fn judge(&self, flip: &Flip, has_sources: bool) -> Result<Outcome, String> {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path();
@@ -134,7 +134,7 @@ fn new_document() -> Document {
     Document::new("new", Some("The lamp".to_owned()), "Ada Wren bought a lamp for the mill. It burned for a year.")
 }
 
-/// Returns all that an index says: its canonical form, and the answers to some questions.
+/// Returns the contents of an index: its canonical form, and the answers to some questions.
 fn read(index: &Path) -> Result<Vec<String>> {
     let workspace = Workspace::open(index)?;
     let mut said = workspace.snapshot()?.canonical_lines()?;

@@ -1,8 +1,8 @@
-//! Records as somebody would forge them: what is changed in them has the digests of the change.
+//! Records as an attacker would forge them: changed values have matching digests.
 
 use rusqlite::Connection;
 
-/// What is digested, each part with its length, as the program does it.
+/// The parts of a digest, each with its length, as in the program.
 #[derive(Default)]
 pub(crate) struct Parts(blake3::Hasher);
 
@@ -34,7 +34,7 @@ impl Parts {
     }
 }
 
-/// Gives the manifest the digest of what it says now.
+/// Gives the manifest the digest of its current contents.
 pub(crate) fn seal_manifest(records: &Connection) {
     let sql = "SELECT format, collection, embedder, dimension, place, chunking, changed, current FROM manifest";
     let digest = records.query_row(sql, [], |row| {
@@ -48,7 +48,7 @@ pub(crate) fn seal_manifest(records: &Connection) {
     assert_eq!(records.execute("UPDATE manifest SET digest = ?1", [digest.unwrap()]), Ok(1));
 }
 
-/// Marks a document as done that is not there.
+/// Marks a document as done that does not exist.
 pub(crate) fn mark_lost(records: &Connection, id: &[u8; 16]) {
     let digest = Parts::of("unit").text("passages").bytes(id).text("f").number(1).maybe(None).bytes(&[]).digest();
     let sql = "INSERT INTO units (stage, key, fingerprint, state, digest) VALUES ('passages', ?1, 'f', 1, ?2)";

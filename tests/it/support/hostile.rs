@@ -1,5 +1,5 @@
-//! Documents of every shape that somebody might try, of any size: what is linear in a document shows in these. It uses
-//! nothing of the program, so that other tests can take the file as it is.
+//! Documents of every shape that an attacker might try, of any size: they show whether time and memory are linear. It
+//! does not use the program, so that other tests can include this file.
 
 use std::fmt::{Arguments, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Shape {
     /// Its name.
     pub(crate) name: &'static str,
-    /// The kind of file that it comes in: `md`, `txt`, `json` or `jsonl`.
+    /// Its file extension: `md`, `txt`, `json` or `jsonl`.
     pub(crate) extension: &'static str,
     make: fn(usize) -> String,
 }
@@ -38,7 +38,7 @@ fn repeated(piece: &str, bytes: usize) -> String {
     piece.repeat(bytes / piece.len())
 }
 
-/// Repeats what is made of a number.
+/// Repeats a piece that depends on its number.
 fn numbered(bytes: usize, mut piece: impl FnMut(&mut String, usize)) -> String {
     let mut text = String::with_capacity(bytes + 256);
     let mut number = 0;
@@ -49,9 +49,9 @@ fn numbered(bytes: usize, mut piece: impl FnMut(&mut String, usize)) -> String {
     text
 }
 
-/// Appends what is formatted.
+/// Appends formatted text.
 fn put(text: &mut String, formatted: Arguments<'_>) {
-    // A string takes all that it is given.
+    // Writing to a string cannot fail.
     let _always = text.write_fmt(formatted);
 }
 
@@ -60,7 +60,7 @@ fn put_line(text: &mut String, formatted: Arguments<'_>) {
     text.push('\n');
 }
 
-/// Returns a word of lower case that stands for a number.
+/// Returns a lower-case word that stands for a number.
 fn word(mut number: usize) -> String {
     let mut word = String::from("b");
     for _ in 0..6 {

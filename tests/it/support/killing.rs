@@ -1,5 +1,5 @@
-//! Writers that are killed: at any moment the last version stays readable, and the run after them makes what it would
-//! have made without.
+//! Writers that are killed: at any moment the last version stays readable, and the next run produces what it would have
+//! produced without the kill.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,21 +14,21 @@ use cairn::{Sources, Workspace};
 
 use super::{Cli, Random, canonical, harbor_files, index};
 
-/// What became of writers.
+/// What happened to writers.
 #[derive(Debug, Default)]
 pub(crate) struct Writers {
     /// Those that a signal ended.
     pub(crate) killed: u64,
-    /// Those that were faster.
+    /// Those that finished before they were killed.
     pub(crate) finished: u64,
-    /// Documents that their runs were to index, all together.
+    /// Documents that their runs were to index, in total.
     pub(crate) documents: u64,
 }
 
-/// Kills writers of one index at moments spread over the whole of a run, until `kills` were or `time_max` is over.
+/// Kills writers of one index at moments spread over a whole run, until `kills` were killed or `time_max` has passed.
 ///
-/// Fails where the last version cannot be read, one appears from nowhere, or a document is lost or doubled: the index
-/// in the end is compared with one that was made at once.
+/// Fails if the last version cannot be read, an unexpected one appears, or a document is lost or duplicated: the final
+/// index is compared with one made in a single run.
 pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) -> Writers {
     let cli = Cli::new();
     for (name, text) in harbor_files() {
@@ -36,7 +36,7 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
     }
     let started = Instant::now();
     cli.json(&["index", "harbor"]);
-    // How long a run of a few changes takes is found out by killing too late.
+    // How long a run of a few changes takes becomes known when a kill comes too late.
     let mut usual = started.elapsed();
     let path = cli.folder().join(".cairn");
     let started = Instant::now();
@@ -47,7 +47,7 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
         let current = contents(&cli);
         came.documents += current.len() as u64;
         let mut writer = cli.command(["index", "harbor"]).stderr(Stdio::null()).spawn().unwrap();
-        // The moment is what is tested: there is nothing to wait for.
+        // The moment itself is tested: there is nothing to wait for.
         thread::sleep(usual.mul_f64(random.below(1000) as f64 / 900.0));
         writer.kill().unwrap();
         let status = writer.wait().unwrap();
@@ -56,13 +56,13 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
         if status.signal().is_some() {
             came.killed += 1;
             usual = usual.mul_f64(1.05);
-            // It may have finished the version, and not itself.
+            // It may have finished the version before it was killed.
             assert!(now == version || now == version + 1, "{now} after {version}");
         } else {
             came.finished += 1;
             usual = usual.mul_f64(0.8);
             assert!(status.success(), "{status}");
-            // An edit may undo one that was recorded, or not even that, and that no version had yet.
+            // An edit may undo a recorded one, or one that no version had yet.
             let is_undone = now == version && current == published;
             assert!(now == version + 1 || is_undone, "{now} after {version}");
         }
@@ -79,7 +79,7 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
     let clean = cli.folder().join("clean");
     index(&clean, &Sources::folder(cli.folder().join("harbor")));
     assert!(canonical(&path) == canonical(&clean), "the index is not that of a run that nobody killed");
-    // What killed runs left is cleared away: earlier versions, and what was not finished.
+    // The remains of killed runs are removed: earlier and unfinished versions.
     assert_eq!(fs::read_dir(path.join("versions")).unwrap().count(), 1);
     came
 }

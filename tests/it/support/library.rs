@@ -1,4 +1,4 @@
-//! The library as its users hold it: indexes made and read in this process.
+//! The library as its users see it: indexes are made and read in this process.
 
 use std::future::Future;
 use std::path::Path;
@@ -10,7 +10,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap().block_on(future)
 }
 
-/// Opens the index at `path`, or makes one.
+/// Opens the index at `path`, or creates one.
 pub(crate) fn workspace(path: &Path) -> Workspace {
     Workspace::open_or_create(path, &WorkspaceOptions::of(&Performers::built_in())).unwrap()
 }
@@ -20,7 +20,7 @@ pub(crate) fn index_with(path: &Path, sources: &Sources, options: &IndexOptions)
     block_on(cairn::index(&mut workspace(path), sources, &Performers::built_in(), options))
 }
 
-/// Does so with the options that are usual.
+/// The same with default options.
 #[track_caller]
 pub(crate) fn index(path: &Path, sources: &Sources) -> IndexReport {
     index_with(path, sources, &IndexOptions::default()).unwrap()

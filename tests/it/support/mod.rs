@@ -1,5 +1,5 @@
-//! What the tests share: the program run as a user runs it, in a folder of its own, the collection of the examples, and
-//! the way to the large data.
+//! Shared by the tests: the program, run as users run it, in a folder of its own; the example collection; and the
+//! location of the large data.
 
 pub(crate) mod bolt;
 pub(crate) mod browser;
@@ -35,18 +35,18 @@ pub(crate) use library::{block_on, canonical, engine, index, index_with, workspa
 pub(crate) use random::Random;
 pub(crate) use schema::{assert_valid, complaints, schema};
 
-/// Cases that wait at one time.
+/// Cases that wait concurrently.
 const AT_ONCE: usize = 4;
 
-/// The program in a folder of its own, which goes when this value goes.
+/// The program in a folder of its own, which is deleted when this value is dropped.
 pub(crate) struct Cli {
     folder: TempDir,
 }
 
-/// What one run of the program said.
+/// The output of one run of the program.
 #[derive(Debug)]
 pub(crate) struct CommandOutput {
-    /// The exit status; none where a signal ended it.
+    /// The exit status; none if a signal ended it.
     pub(crate) status: Option<i32>,
     /// Standard output.
     pub(crate) stdout: String,
@@ -83,8 +83,8 @@ impl Cli {
         self.write(".config/cairn/cairn.toml", content)
     }
 
-    /// Returns the program, to be started in the folder. It sees no variable of the one who tests, so that nobody's
-    /// settings decide a test.
+    /// Returns the program, to be started in the folder. It gets none of the tester's environment variables, so that no
+    /// settings affect a test.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
         command.args(args).current_dir(self.folder()).env_clear().env("HOME", self.folder());
@@ -101,7 +101,7 @@ impl Cli {
         CommandOutput::of(output)
     }
 
-    /// Runs the program to its end, with this on its standard input.
+    /// Runs the program to its end, with this standard input.
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut command = self.command(args);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -110,7 +110,7 @@ impl Cli {
         CommandOutput::of(program.wait_with_output().unwrap())
     }
 
-    /// Runs the program with `--json` to success and returns what it printed.
+    /// Runs the program with `--json`, which must succeed, and returns its output.
     #[track_caller]
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         let said = self.run([&args[..1], &["--json"], &args[1..]].concat()).succeeded();
@@ -123,8 +123,8 @@ impl Cli {
         self.run(["export", "--index", index, "--canonical"]).succeeded().stdout
     }
 
-    /// Checks that the program refuses, with and without `--json`: it ends with the status of `kind`, prints no data,
-    /// says every one of `words` and what to do, and does not panic.
+    /// Checks that the program refuses, with and without `--json`: it exits with the status of `kind`, prints no data,
+    /// mentions all of `words` and what to do, and does not panic.
     #[track_caller]
     pub(crate) fn refuses(&self, args: &[&str], kind: &str, words: &[&str]) {
         let status = STATUSES.iter().find(|(it, _)| *it == kind).map(|(_, status)| *status);
@@ -158,7 +158,7 @@ const STATUSES: [(&str, i32); 10] = [
 ];
 
 impl CommandOutput {
-    /// Returns what a program that has ended said.
+    /// Returns the output of a program that has ended.
     pub(crate) fn of(output: std::process::Output) -> Self {
         Self {
             status: output.status.code(),
@@ -167,7 +167,7 @@ impl CommandOutput {
         }
     }
 
-    /// Returns the error that a program with `--json` ended with: the last line of standard error.
+    /// Returns the error of a program with `--json`: the last line of standard error.
     #[track_caller]
     pub(crate) fn error(&self) -> Value {
         let line = self.stderr.lines().last().unwrap_or_default();
@@ -176,14 +176,14 @@ impl CommandOutput {
         value["error"].clone()
     }
 
-    /// Fails if the program had a fault.
+    /// Fails if the program panicked.
     #[track_caller]
     pub(crate) fn has_not_panicked(&self) {
         assert!(!self.stderr.contains("panicked") && self.status != Some(101), "{self:#?}");
         assert!(!self.stderr.contains("internal error"), "{self:#?}");
     }
 
-    /// Returns what was said, if the program ended with success.
+    /// Returns the output if the program succeeded.
     #[track_caller]
     pub(crate) fn succeeded(self) -> Self {
         assert_eq!(self.status, Some(0), "{self:#?}");
@@ -191,19 +191,18 @@ impl CommandOutput {
     }
 }
 
-/// Returns how long a test goes on that could go on for much longer: as long as usual, or `CAIRN_TEST_MINUTES`, which
-/// `--test torture` sets.
+/// Returns how long an open-ended test runs: `usual`, or `CAIRN_TEST_MINUTES`, which `--test torture` sets.
 pub(crate) fn at_most(usual: Duration) -> Duration {
     let said = std::env::var("CAIRN_TEST_MINUTES").ok().and_then(|minutes| minutes.parse().ok());
     said.map_or(usual, Duration::from_mins)
 }
 
-/// Returns one of two sizes of what a test tries: `usual`, or `tortured` where `--test torture` runs it.
+/// Returns how many cases a test tries: `usual`, or `tortured` in `--test torture`.
 pub(crate) fn sized<T>(usual: T, tortured: T) -> T {
     if at_most(Duration::ZERO).is_zero() { usual } else { tortured }
 }
 
-/// Checks cases a few at a time, each of which waits more than it works.
+/// Checks cases a few at a time; each of them waits more than it computes.
 pub(crate) fn at_once<T: Send>(cases: impl IntoIterator<Item = T, IntoIter: Send>, check: impl Fn(T) + Sync) {
     let cases = Mutex::new(cases.into_iter());
     let next = || cases.lock().unwrap().next();
@@ -219,12 +218,12 @@ pub(crate) fn at_once<T: Send>(cases: impl IntoIterator<Item = T, IntoIter: Send
     });
 }
 
-/// Returns the folder of the collection of the examples.
+/// Returns the folder of the example collection.
 pub(crate) fn harbor() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/harbor")
 }
 
-/// Returns the files of the collection of the examples, by name.
+/// Returns the files of the example collection, by name.
 pub(crate) fn harbor_files() -> Vec<(String, String)> {
     let read = |entry: std::io::Result<fs::DirEntry>| {
         let path = entry.unwrap().path();
@@ -242,7 +241,7 @@ pub(crate) fn harbor_notes() -> Vec<(String, String)> {
     files
 }
 
-/// Says that a test, or part of one, is left out. Not by `eprintln!`, which the runner keeps to itself when a test
+/// Reports that a test, or part of one, is left out. Not with `eprintln!`, whose output the runner hides when a test
 /// passes.
 pub(crate) fn left_out(why: &str) {
     let thread = std::thread::current();
@@ -251,8 +250,8 @@ pub(crate) fn left_out(why: &str) {
     writeln!(stderr, "LEFT OUT: `{test}`: {why}").unwrap();
 }
 
-/// Returns the folder of one bundle of real data, which lies beside the repository and is too large for it. Where it
-/// is missing, says which test is left out.
+/// Returns the folder of a bundle of real data, which is beside the repository because it is too large. If it is
+/// missing, reports which test is left out.
 pub(crate) fn shared_data(bundle: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(bundle);
     if path.is_dir() {

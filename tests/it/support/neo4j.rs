@@ -1,5 +1,5 @@
-//! Databases of a real Neo4j for the tests: of the server that `CAIRN_TEST_NEO4J_URI` names, or of two that are fetched
-//! and started once a run.
+//! Databases of a real Neo4j for tests: on the server that `CAIRN_TEST_NEO4J_URI` names, or on two servers that are
+//! fetched and started once per run.
 
 mod server;
 
@@ -18,24 +18,24 @@ use super::{Cli, block_on, harbor_files, index, left_out};
 
 pub(crate) use server::{ENCRYPTED, PASSWORD, Server, admin, require, server, shell};
 
-/// How often somebody looks whether a server is free.
+/// How often to check whether a server is free.
 const POLL: Duration = Duration::from_millis(20);
 
-/// A database that is nobody else's while this value lives.
+/// A database that no other test uses while this value lives.
 pub(crate) struct Database {
     pub(crate) uri: String,
-    /// Where the server's own pages are, if that is known.
+    /// The address of the server's own pages, if known.
     pub(crate) pages: Option<String>,
-    /// A folder that lasts as long as the server.
+    /// A folder that exists as long as the server.
     home: PathBuf,
     turn: MutexGuard<'static, Option<Harbor>>,
 }
 
-/// The collection of the examples, as a server holds it from one test to the next that only reads it.
+/// The example collection, which a server keeps between tests that only read it.
 struct Harbor {
     /// The folder with the collection and its index.
     cli: Arc<Cli>,
-    /// How many nodes and relationships there are.
+    /// The number of nodes and of relationships.
     counts: [i64; 2],
 }
 
@@ -43,7 +43,7 @@ struct Harbor {
 struct Shared {
     turn: Mutex<Option<Harbor>>,
     server: OnceLock<Option<Server>>,
-    /// The schema of what is published, which stays from test to test: to make it takes longer than most of them.
+    /// The schema of published graphs, which is kept between tests: creating it takes longer than most of them.
     schema: OnceLock<BTreeSet<String>>,
 }
 
@@ -57,19 +57,19 @@ impl Shared {
     }
 }
 
-/// As many as there are cores on a small machine: a test that waits for its server leaves a core to another.
+/// As many as a small machine has cores: a test that waits for its server leaves a core to another.
 static SHARED: [Shared; 2] = [Shared::new(), Shared::new()];
 
 /// What a test changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Data,
-    /// Constraints and indexes too. With these a server forgets how it runs every statement, and to find that out takes
-    /// longer than most tests: so all that do it have the same server where that is free.
+    /// Constraints and indexes, too. Changing them makes a server forget all query plans, and finding these again takes
+    /// longer than most tests: so all tests that do it use the same server if it is free.
     Schema,
 }
 
-/// Returns a server that nobody else uses meanwhile, waiting where there is none; the first where `is_one`.
+/// Returns a server that no other test uses, waiting if there is none; the first one if `is_one`.
 fn turn(change: Change, is_one: bool) -> (&'static Shared, MutexGuard<'static, Option<Harbor>>) {
     let usable: &[usize] = match change {
         _ if is_one => &[0],
@@ -80,7 +80,7 @@ fn turn(change: Change, is_one: bool) -> (&'static Shared, MutexGuard<'static, O
         for shared in usable.iter().map(|it| &SHARED[*it]) {
             match shared.turn.try_lock() {
                 Ok(turn) => return (shared, turn),
-                // A test that failed leaves nothing that is not cleared.
+                // Whatever a failed test leaves is cleared.
                 Err(TryLockError::Poisoned(poisoned)) => {
                     shared.turn.clear_poison();
                     let mut turn = poisoned.into_inner();
@@ -94,18 +94,18 @@ fn turn(change: Change, is_one: bool) -> (&'static Shared, MutexGuard<'static, O
     }
 }
 
-/// Returns a database without nodes, whose constraints and indexes are those of an earlier publish; none, and says so,
-/// where there is no server.
+/// Returns a database without nodes, with the constraints and indexes of an earlier publish; none, after reporting it,
+/// if there is no server.
 pub(crate) fn database() -> Option<Database> {
     clear_database(Change::Data)
 }
 
-/// Returns what [`database`] does, for a test that makes or drops constraints or indexes.
+/// As [`database`], for a test that creates or drops constraints or indexes.
 pub(crate) fn database_to_reshape() -> Option<Database> {
     clear_database(Change::Schema)
 }
 
-/// Returns a database without nodes, constraints and indexes, as [`database`] does.
+/// As [`database`], without constraints and indexes.
 pub(crate) fn bare_database() -> Option<Database> {
     let (mut database, _) = any_database(Change::Schema)?;
     *database.turn = None;
@@ -113,8 +113,8 @@ pub(crate) fn bare_database() -> Option<Database> {
     Some(database)
 }
 
-/// Returns a database with the collection of the examples, and the folder with that and its index, for a test that
-/// changes neither.
+/// Returns a database with the example collection, and the folder with its files and index, for a test that changes
+/// neither.
 pub(crate) fn harbor_database() -> Option<(Database, Arc<Cli>)> {
     let (mut database, shared) = any_database(Change::Data)?;
     if let Some(harbor) = database.turn.take_if(|it| database_counts(&database.uri) == it.counts) {
@@ -193,12 +193,12 @@ impl Database {
         });
     }
 
-    /// Empties it, schema and all.
+    /// Empties it, including the schema.
     pub(crate) fn empty(&self) {
         self.clear(&BTreeSet::new());
     }
 
-    /// Empties it, but for the schema of what is published, which is made where it is not there yet.
+    /// Empties it, except for the schema of published graphs, which is created if it does not exist yet.
     fn clear_for(&mut self, shared: &'static Shared) {
         *self.turn = None;
         let schema = shared.schema.get_or_init(|| {
@@ -209,7 +209,7 @@ impl Database {
         self.clear(schema);
     }
 
-    /// Empties it, but for the constraints and indexes that these statements make.
+    /// Empties it, except for the constraints and indexes that these statements create.
     fn clear(&self, kept: &BTreeSet<String>) {
         block_on(async {
             let graph = connect(&self.uri);
@@ -227,11 +227,11 @@ impl Database {
     }
 }
 
-/// Returns the constraints and indexes of a database: the statement that drops each, and the one that makes it.
+/// Returns the constraints and indexes of a database: the statement that drops each, and the one that creates it.
 async fn schema(graph: &Graph) -> Vec<(String, String)> {
     let mut schema = Vec::new();
     for (list, kind) in [("SHOW CONSTRAINTS", "CONSTRAINT"), ("SHOW INDEXES", "INDEX")] {
-        // An index that failed is made anew.
+        // An index that failed is created again.
         let made_by = if kind == "INDEX" {
             "CASE state WHEN 'FAILED' THEN '' ELSE createStatement END"
         } else {
@@ -249,7 +249,7 @@ async fn schema(graph: &Graph) -> Vec<(String, String)> {
 /// Returns the rows of a statement that is run on its own.
 #[track_caller]
 pub(crate) fn rows(uri: &str, text: &str) -> Vec<Row> {
-    // A connection belongs to the runtime that it was made in.
+    // A connection belongs to the runtime in which it was made.
     block_on(async { all_rows(&connect(uri), text).await })
 }
 

@@ -1,4 +1,4 @@
-//! Writes ONNX files: a graph is named tensors, operators between them, inputs and outputs, in Protocol Buffers.
+//! Writes ONNX files: a graph of named tensors, operators between them, inputs and outputs, in Protocol Buffers.
 
 /// Type codes of tensors.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(crate) enum Attribute<'a> {
     Ints(&'a [i64]),
 }
 
-/// Fields of one message, back to back.
+/// Fields of a message, one after the other.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
@@ -55,7 +55,7 @@ impl Message {
     }
 }
 
-/// A graph that is being written.
+/// A graph under construction.
 #[derive(Default)]
 pub(crate) struct Graph(Message);
 
@@ -108,12 +108,12 @@ impl Graph {
         self.node(operator, from, &[to], &[]);
     }
 
-    /// Adds an input. A size below 0 is free.
+    /// Adds an input. A negative size means any size.
     pub(crate) fn input(&mut self, name: &str, kind: Kind, shape: &[i64]) {
         self.add(11, &value(name, kind, shape));
     }
 
-    /// Adds an output. A size below 0 is free.
+    /// Adds an output. A negative size means any size.
     pub(crate) fn output(&mut self, name: &str, kind: Kind, shape: &[i64]) {
         self.add(12, &value(name, kind, shape));
     }

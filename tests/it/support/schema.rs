@@ -13,14 +13,14 @@ pub(crate) fn schema(name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("schema `{name}`: {error}"))
 }
 
-/// Returns what speaks against `value` by the schema of that name, each with its place.
+/// Returns the violations of a schema by `value`, each with its place.
 #[track_caller]
 pub(crate) fn complaints(name: &str, value: &Value) -> Vec<String> {
     let validator = jsonschema::validator_for(&schema(name)).unwrap_or_else(|error| panic!("schema `{name}`: {error}"));
     validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// Fails unless `value` is what the schema of that name promises.
+/// Fails unless `value` is valid by this schema.
 #[track_caller]
 pub(crate) fn assert_valid(name: &str, value: &Value) {
     let complaints = complaints(name, value);

@@ -1,4 +1,4 @@
-//! A language model inside the test: it answers what skills ask by rules that look at nothing but the request.
+//! A language model inside the test, which replies to skills by rules that depend only on the request.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,19 +7,19 @@ use cairn::domain::Usage;
 use cairn::llm::{ChatModel, ChatReply, ChatRequest, Finish, ReplyForm, ReplyOrigin, Replying};
 use serde_json::{Value, json};
 
-/// How it answers.
+/// How it replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Habit {
     /// It chooses the first step, judges every third passage needed and every fourth related, names two words at a
-    /// time, picks every fifth, and reads the name of the first.
+    /// time, picks every fifth passage, and reads the name of the first one.
     Some,
-    /// It declines every step, finds no passage of use, names nothing.
+    /// It declines every step, finds no passage useful, names nothing.
     None,
-    /// It is for everything, without end.
+    /// It accepts everything, without end.
     All,
 }
 
-/// The model. It takes now more, now less time for an answer.
+/// The model. The time for a reply varies.
 pub(crate) struct Thinker {
     habit: Habit,
     calls: AtomicUsize,
@@ -59,7 +59,7 @@ impl Thinker {
             }
             ("entities", Habit::None) => json!({ "entities": [] }),
             ("entities", _) => json!({ "entities": words.rchunks(2).map(|it| it.join(" ")).collect::<Vec<_>>() }),
-            // It writes nothing: sentences are quoted.
+            // It writes nothing, so sentences are quoted.
             ("answer", _) => json!({}),
             (other, _) => panic!("nobody asks for {other}"),
         }

@@ -1,14 +1,15 @@
-//! Files and folders are opened, made, renamed and removed in one place, which follows no link where none may be.
+//! Files and folders are opened, created, renamed and removed in one module, which follows no link where none is
+//! allowed.
 
 use super::source::{Source, rust_files, tokens};
 use super::{Rule, SRC, check};
 
-/// The place.
+/// That module.
 const HOME: &str = "src/files/";
-/// Opens documents, which a walk has looked at: it passes over links, pipes and devices.
+/// Opens documents that a walk has found, which skips links, pipes and devices.
 const DOCUMENTS: &str = "src/ingest/";
 
-/// Functions and types that change what is on the disk, whatever they are called on.
+/// Functions and types that change the disk, whatever they are called on.
 const CHANGES: [&str; 12] = [
     "remove_dir",
     "remove_dir_all",
@@ -23,7 +24,7 @@ const CHANGES: [&str; 12] = [
     "OpenOptions",
     "DirBuilder",
 ];
-/// The same, where they are called on one of these.
+/// The same, when called on one of these.
 const CHANGES_OF: [(&str, &str); 7] = [
     ("fs", "rename"),
     ("fs", "write"),
@@ -33,7 +34,7 @@ const CHANGES_OF: [(&str, &str); 7] = [
     ("File", "create_buffered"),
     ("File", "options"),
 ];
-/// Functions that open a file to read it, and wait where it is a pipe.
+/// Functions that open a file for reading, and would wait if it is a pipe.
 const READS_OF: [(&str, &str); 4] =
     [("fs", "read"), ("fs", "read_to_string"), ("File", "open"), ("File", "open_buffered")];
 

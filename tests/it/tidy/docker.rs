@@ -1,11 +1,12 @@
-//! The image is built from what its Dockerfile copies, and no engine need be here to see that this is enough.
+//! The image is built from the files that its Dockerfile copies; this checks without a container engine that they are
+//! enough.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::source::{Source, root, rust_files};
 
-/// What a Dockerfile takes out of the repository for a build, and the empty files that it makes.
+/// The files that a Dockerfile copies from the repository for a build, and the empty files that it creates.
 struct Taken {
     copied: Vec<String>,
     made: Vec<String>,
@@ -37,7 +38,7 @@ impl Taken {
     }
 }
 
-/// Returns the files, or the folders of files, that a source takes in when it is compiled.
+/// Returns the files, or folders of files, that are included when a source is compiled.
 fn included(source: &Source) -> Vec<PathBuf> {
     let calls = ["include_str!(", "include_bytes!("].into_iter().flat_map(|call| source.code.match_indices(call));
     let path = |(at, _): (usize, &str)| {
@@ -57,7 +58,7 @@ fn included(source: &Source) -> Vec<PathBuf> {
     calls.filter_map(path).collect()
 }
 
-/// Returns the files that a manifest names as what is to be compiled.
+/// Returns the files that a manifest names as targets.
 fn named(manifest: &str) -> Vec<PathBuf> {
     let value = |line: &str, key: &str| Some(line.strip_prefix(key)?.trim_matches('"').to_owned());
     let mut paths: Vec<PathBuf> = manifest.lines().filter_map(|it| value(it, "path = ")).map(PathBuf::from).collect();

@@ -1,4 +1,4 @@
-//! Which module may use which. The order is that of the architecture: each module uses what stands before it.
+//! Which module may use which. The order is that of the architecture: each module may use those before it.
 
 use super::source::{Source, Token, tokens};
 
@@ -8,28 +8,29 @@ const ORDER: [&str; 21] = [
     "domain",
     // Pure: no I/O, no clock.
     "text", "chunk", "graph", "store",
-    // The one way to files and folders.
+    // The only module that accesses files and folders.
     "files",
-    // What comes in: files, replies, vectors.
+    // Input: files, replies, vectors.
     "ingest", "llm", "embed",
     "skill", "workspace", "neo4j",
     // Side by side, see `APART`.
     "index", "query",
     "eval", "report", "config", "setup", "cli", "server",
-    // What fuzz targets call, of any of them.
+    // Entry points of fuzz targets, to any module.
     "fuzzing",
 ];
 
 /// Two that must not use each other: one writes an index, the other reads it.
 const APART: [&str; 2] = ["index", "query"];
 
-/// What every module may use, and what those may use themselves.
+/// Modules that every module may use, and what they may use themselves.
 const SHARED: [(&str, &[&str]); 2] = [("error", &["domain"]), ("telemetry", &["error", "domain"])];
 
-/// What may be named at the root of the library; all else by its module, so that this rule sees it.
+/// Names that are allowed at the root of the library; everything else is named by its module, so that this rule sees
+/// it.
 const ROOT_NAMES: [&str; 3] = ["Error", "ErrorKind", "Result"];
 
-/// The files that join the modules.
+/// The files that combine the modules.
 const ROOT_FILES: [&str; 2] = ["src/lib.rs", "src/main.rs"];
 
 /// Returns the imports of `source` that go against the order.
@@ -50,7 +51,7 @@ pub(super) fn against_the_order(source: &Source) -> Vec<(usize, String)> {
     found
 }
 
-/// Stands for a path that is not followed.
+/// Replaces a path that is not followed.
 const NESTED: &str = "super";
 
 fn may_use(from: &str, to: &str) -> bool {
@@ -77,7 +78,7 @@ fn module_of(path: &str) -> Option<Vec<String>> {
     Some(path.split('/').map(str::to_owned).collect())
 }
 
-/// Returns the modules of the library that paths in a file of `module` lead to, with their lines.
+/// Returns the modules of the library that paths in a file of `module` refer to, with their lines.
 fn used(module: &[String], tokens: &[Token<'_>]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut inner: Vec<Option<String>> = Vec::new();
@@ -107,7 +108,7 @@ fn used(module: &[String], tokens: &[Token<'_>]) -> Vec<(usize, String)> {
     found
 }
 
-/// Returns the first names of the path or the group of paths that `tokens` begin with.
+/// Returns the first names of the path, or of the group of paths, at the beginning of `tokens`.
 fn firsts(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
     if tokens.first().is_none_or(|it| it.text != "{") {
         return tokens.first().map(|it| (it.line, it.text.to_owned())).into_iter().collect();

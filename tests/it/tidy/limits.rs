@@ -1,5 +1,5 @@
-//! The limits that the documentation promises are those of the program: each constant that `docs/limits.md` names is
-//! there, with a value that its row says.
+//! The limits in the documentation are those of the program: each constant that `docs/limits.md` names exists, with a
+//! value that its row gives.
 
 use std::fs;
 
@@ -7,9 +7,9 @@ use super::source::{root, rust_files};
 
 /// A row of a table that names constants.
 struct Row<'a> {
-    /// What it says: every cell but the last.
+    /// Its text: every cell but the last.
     says: String,
-    /// The constants that its last cell names.
+    /// The constants in its last cell.
     constants: Vec<&'a str>,
 }
 
@@ -28,7 +28,7 @@ fn rows(page: &str) -> Vec<Row<'_>> {
     page.lines().filter_map(row).collect()
 }
 
-/// Returns the expressions that constants of this name are defined by.
+/// Returns the expressions that define constants of this name.
 fn definitions<'a>(texts: &'a [String], name: &str) -> Vec<&'a str> {
     let start = format!("const {name}: ");
     let of = |text: &'a String| {
@@ -40,7 +40,7 @@ fn definitions<'a>(texts: &'a [String], name: &str) -> Vec<&'a str> {
     texts.iter().flat_map(of).collect()
 }
 
-/// Returns the number that an expression of literals, `<<` and `*` comes to; none for any other.
+/// Returns the value of an expression of literals, `<<` and `*`; none for any other.
 fn number(expression: &str) -> Option<u64> {
     if let Some((left, right)) = expression.split_once(" << ") {
         return Some(number(left)? << number(right)?);
@@ -51,7 +51,7 @@ fn number(expression: &str) -> Option<u64> {
     expression.replace('_', "").parse().ok()
 }
 
-/// Returns how the documentation may write the value of a constant; nothing where this is no plain number or time.
+/// Returns the forms in which the documentation may write a constant; none if it is not a plain number or time.
 fn forms(name: &str, expression: &str) -> Vec<String> {
     let argument = |unit| expression.strip_prefix(unit)?.strip_suffix(')').and_then(number);
     let seconds = argument("Duration::from_secs(")
@@ -82,7 +82,7 @@ fn with_commas(value: u64) -> String {
     groups.join(",")
 }
 
-/// Returns whether `text` holds `form` as a number of its own.
+/// Returns whether `text` contains `form` as a complete number.
 fn says(text: &str, form: &str) -> bool {
     let is_digit = |char: char| char.is_ascii_digit();
     text.match_indices(form).any(|(at, _)| {
@@ -92,14 +92,14 @@ fn says(text: &str, form: &str) -> bool {
     })
 }
 
-/// Returns what is wrong with a page, given the texts of the program.
+/// Returns the errors of a page, given the program's texts.
 fn offences(page: &str, texts: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for row in rows(page) {
         for name in row.constants {
             let definitions = definitions(texts, name);
             let forms: Vec<Vec<String>> = definitions.iter().map(|expression| forms(name, expression)).collect();
-            // What is made of several numbers has no one form.
+            // A value of several numbers has no single form.
             let is_open = forms.iter().any(Vec::is_empty);
             if definitions.is_empty() {
                 found.push(format!("there is no `{name}`: {}", row.says));

@@ -1,4 +1,4 @@
-//! The network is reached in a few files, so that whoever reads them knows all that is ever sent.
+//! The network is accessed in a few files, which show everything that is ever sent.
 
 use super::source::{Source, rust_files, tokens};
 use super::{Rule, SRC, check};
@@ -19,9 +19,9 @@ fn reaches(source: &Source) -> Vec<(usize, String)> {
         let files: &[&str] = match token.text {
             "TcpStream" | "TcpListener" | "UdpSocket" | "UnixStream" | "ToSocketAddrs" => &[],
             "async_openai" => &HTTP,
-            // An address that is taken apart is asked nothing.
+            // Parsing an address sends nothing.
             "reqwest" if named.get(1) != Some(&"Url") => &HTTP,
-            // The rest of the driver is values.
+            // The rest of the driver only handles values.
             "neo4rs" if named.iter().any(|it| ["Graph", "ConfigBuilder"].contains(it)) => &BOLT,
             "TextInitOptions" => &HUB,
             _ => continue,

@@ -1,9 +1,9 @@
-//! Programs are started in few files, so that whoever reads them knows all that is ever run.
+//! Programs are started in a few files, which show everything that is ever run.
 
 use super::source::{Source, rust_files, tokens};
 use super::{Rule, SRC, check};
 
-/// The worker that reads documents, and the converters and programs with keys that a user names.
+/// The worker that reads documents, and the user's own converters and programs for keys.
 const FILES: [&str; 3] = ["src/ingest/worker/process.rs", "src/ingest/worker/convert.rs", "src/setup/key_command.rs"];
 
 fn starts(source: &Source) -> Vec<(usize, String)> {

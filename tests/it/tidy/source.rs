@@ -1,5 +1,5 @@
 //! Rust files as the rules see them: with comments, strings and, on request, tests blanked out. Not a parser: it knows
-//! as much of the language as the rules need.
+//! only as much of the language as the rules need.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ pub(super) struct Source {
     pub(super) path: String,
     /// Its text.
     pub(super) text: String,
-    /// Its text with the insides of comments, strings and characters replaced by spaces; as many lines as `text`.
+    /// Its text with the contents of comments, strings and characters replaced by spaces; it has as many lines as
+    /// `text`.
     pub(super) code: String,
 }
 
@@ -21,7 +22,7 @@ pub(super) struct Token<'a> {
     pub(super) text: &'a str,
     /// Its line, from 1.
     pub(super) line: usize,
-    /// Where it begins in the code.
+    /// Its offset in the code.
     pub(super) start: usize,
 }
 
@@ -47,7 +48,7 @@ impl Source {
     }
 }
 
-/// Returns the last token of the item that `tokens` begin with: its closing brace or its semicolon.
+/// Returns the last token of the item at the beginning of `tokens`: its closing brace or its semicolon.
 pub(super) fn item_end<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
     let mut braces = 0_u32;
     let mut brackets = 0_u32;
@@ -88,7 +89,7 @@ pub(super) fn tokens(code: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// Returns `text` with the insides of comments, strings and characters replaced by spaces.
+/// Returns `text` with the contents of comments, strings and characters replaced by spaces.
 fn blanked(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut at = 0;
@@ -106,7 +107,7 @@ fn blanked(text: &str) -> String {
             }
             _ => at + 1,
         };
-        // What is one byte long is code.
+        // A length of one byte means code.
         if end > at + 1 {
             blank(&mut bytes, at, end);
         }
@@ -127,7 +128,7 @@ fn blank(bytes: &mut [u8], start: usize, end: usize) {
     }
 }
 
-/// Comments nest.
+/// Comments can be nested.
 fn comment_length(rest: &[u8]) -> usize {
     let mut depth = 0;
     let mut at = 0;
@@ -156,7 +157,7 @@ fn string_length(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// 1 for a lifetime, whose name is code.
+/// Returns 1 for a lifetime, whose name is code.
 fn character_length(rest: &str) -> usize {
     let mut characters = rest.char_indices().skip(1);
     let (Some((_, first)), Some((second_at, second))) = (characters.next(), characters.next()) else { return 1 };
@@ -167,7 +168,7 @@ fn character_length(rest: &str) -> usize {
     if second == '\'' { second_at + 1 } else { 1 }
 }
 
-/// 1 where it is no raw string.
+/// Returns 1 if it is not a raw string.
 fn raw_string_length(rest: &[u8]) -> usize {
     let hashes = rest[1..].iter().take_while(|it| **it == b'#').count();
     if rest.get(1 + hashes) != Some(&b'"') {
@@ -195,13 +196,13 @@ pub(super) fn rust_files(folders: &[&str]) -> Vec<Source> {
     sources
 }
 
-/// Returns `path` from the root of the repository, with `/`.
+/// Returns `path` relative to the root of the repository, with `/`.
 pub(super) fn relative(path: &Path) -> String {
     let path = path.strip_prefix(root()).unwrap_or(path);
     path.iter().map(|it| it.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// Returns the files under `folder`, in order; none where it is not there. What is built or hidden is passed over.
+/// Returns the files under `folder`, in order; none if it does not exist. Built and hidden files are skipped.
 pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -1,5 +1,5 @@
-//! Files of a version, forged: every section, the table of sections and the header, each in many ways, with the
-//! checksum in the records made to fit.
+//! Forged files of a version: every section, the table of sections and the header, each in many variants, with matching
+//! checksums in the records.
 
 use std::fs;
 use std::path::Path;
@@ -17,14 +17,14 @@ const HEADER_BYTES: usize = 24;
 const NAME_BYTES: usize = 32;
 const ENTRY_BYTES: usize = NAME_BYTES + 16;
 
-/// A way to forge a file. Of the numbers that say where, each is below what it counts.
+/// A forgery of a file. Each number is an index into what it counts.
 #[derive(Debug, Clone, Copy)]
 enum Forgery {
-    /// What a section holds.
+    /// The contents of a section.
     Section(usize, usize),
-    /// What the table says of a section.
+    /// The entry of a section in the table.
     Entry(usize, usize),
-    /// Two sections change places in the table.
+    /// Two sections are swapped in the table.
     Swapped(usize, usize),
     /// The header, or the file as a whole.
     Whole(usize),
@@ -149,8 +149,8 @@ fn try_one(template: &Template, file: &str, forgery: Forgery, random: &mut Rando
     withstands(folder.path(), &format!("{file}: {what}"), tally);
 }
 
-/// Makes the records say of a file of version 1 what it is now: its size, its checksum, those of its blocks if there
-/// are any, and the digest of the row that says so if it has one.
+/// Makes the records match a changed file of version 1: its size, its checksum, those of its blocks if there are any,
+/// and the digest of the row that says so if it has one.
 fn stamp(index: &Path, file: &str, bytes: &[u8]) {
     let hash = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
     let records = Connection::open(index.join("cairn.db")).unwrap();
@@ -202,7 +202,7 @@ fn held(bytes: &[u8], section: usize) -> &[u8] {
     &bytes[u64_at(bytes, at) as usize..][..u64_at(bytes, at + 8) as usize]
 }
 
-/// Returns the file with other contents of a section, laid out as a file of ours.
+/// Returns the file with other contents of a section, in our own layout.
 fn with_section(bytes: &[u8], section: usize, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let count = entry_count(bytes);
     let mut parts: Vec<Vec<u8>> = (0..count).map(|it| held(bytes, it).to_vec()).collect();
@@ -219,7 +219,7 @@ fn with_section(bytes: &[u8], section: usize, change: impl FnOnce(&mut Vec<u8>))
     forged
 }
 
-/// Changes what a section holds, in one of [`SECTION_WAYS`].
+/// Changes the contents of a section, in one of [`SECTION_WAYS`].
 fn change(held: &mut Vec<u8>, way: usize, random: &mut Random) {
     let count = held.len() / 4;
     let mut numbers: Vec<u32> = (0..count).map(|it| u32_at(held, it * 4)).collect();
@@ -263,7 +263,7 @@ fn edit(numbers: &mut [u32], at: usize, change: impl Fn(u32) -> u32) {
     }
 }
 
-/// Writes as much of `new` as there is room for.
+/// Writes as much of `new` as fits.
 fn set(bytes: &mut [u8], at: usize, new: &[u8]) {
     for (byte, new) in bytes.iter_mut().skip(at).zip(new) {
         *byte = *new;
@@ -330,7 +330,7 @@ fn plainly(bytes: &[u8], way: usize, random: &mut Random) -> Vec<u8> {
         "twice itself" => forged.extend_from_slice(bytes),
         "zeros" => forged.fill(0),
         "at random" => forged.iter_mut().for_each(|byte| *byte = random.below(256) as u8),
-        // Of JSON: sizes and counts that are too large, names of files that lead elsewhere.
+        // For JSON: sizes and counts that are too large, names of files that lead elsewhere.
         "numbers in text grown" => {
             let text =
                 String::from_utf8_lossy(bytes).replace("\":", "\":99999999").replace("\"segments\"", "\"../../s\"");

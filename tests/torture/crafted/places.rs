@@ -1,4 +1,4 @@
-//! Everything of an index replaced by something else of its name, and things beside it that no run of ours leaves.
+//! Every file and folder of an index replaced by something else with its name, and foreign files beside them.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -10,7 +10,7 @@ use super::{OUTSIDE, template, withstands};
 use crate::program::Template;
 use crate::run::{Run, Tally};
 
-/// What may stand where a file or folder should.
+/// What may replace a file or folder.
 const WAYS: [&str; 14] = [
     "nothing",
     "an empty file",
@@ -28,7 +28,7 @@ const WAYS: [&str; 14] = [
     "a file of a terabyte",
 ];
 
-/// What may lie in an index that does not belong there.
+/// What may be in an index without belonging there.
 const BESIDE: [&str; 26] = [
     "cairn.db-wal",
     "cairn.db-shm",
@@ -111,7 +111,7 @@ fn try_one(template: &Template, place: &Path, way: &str, tally: &mut Tally) {
         other => panic!("nobody knows how to make {other}"),
     }
     withstands(folder.path(), &format!(".cairn/{}: {way}", place.display()), tally);
-    // A link to a file is opened and may be read; what it leads to may neither change nor go.
+    // A link to a file is opened and may be read; its target must neither change nor disappear.
     if way == "nothing" {
         return;
     }

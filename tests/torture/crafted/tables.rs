@@ -1,5 +1,5 @@
-//! Records of odd values: every column of every table set to what no run of ours writes, rows that are gone, and
-//! schemas that are not ours.
+//! Records with odd values: every column of every table set to values that no run writes, missing rows, and foreign
+//! schemas.
 
 use std::fs;
 use std::path::Path;
@@ -10,14 +10,14 @@ use rusqlite::types::Value;
 use super::{template, withstands};
 use crate::run::{Run, Tally};
 
-/// A change to the records, as SQL, and the value that it is about.
+/// A change to the records, as SQL, and the value that it uses.
 struct Change {
     sql: String,
     value: Option<Value>,
     shown: String,
 }
 
-/// What a table may be made to be beside its values.
+/// Changes to tables other than their values.
 const SCHEMAS: [&str; 14] = [
     "CREATE TRIGGER sqlitexx AFTER INSERT ON documents BEGIN DELETE FROM passages; END",
     "CREATE TRIGGER z AFTER INSERT ON units BEGIN UPDATE manifest SET current = 77; END",
@@ -40,7 +40,7 @@ const SCHEMAS: [&str; 14] = [
 pub(super) fn run(run: &Run) -> Tally {
     let template = template();
     let mut changes = changes(&Connection::open(template.path().join(".cairn/cairn.db")).unwrap());
-    // Reading left a log, which is none of the template's.
+    // Reading created a log, which does not belong to the template.
     for companion in ["cairn.db-wal", "cairn.db-shm"] {
         drop(fs::remove_file(template.path().join(".cairn").join(companion)));
     }
@@ -68,7 +68,7 @@ fn apply(path: &Path, change: &Change) -> bool {
     done.is_ok()
 }
 
-/// Returns every change to be made to tables as they are.
+/// Returns every change to the existing tables.
 fn changes(records: &Connection) -> Vec<Change> {
     let list = |sql: &str| {
         let mut statement = records.prepare(sql).unwrap();
@@ -88,7 +88,7 @@ fn changes(records: &Connection) -> Vec<Change> {
             for (shown, value) in odd(&kind) {
                 for rows in ["", " WHERE rowid = (SELECT max(rowid) FROM {})"] {
                     let rows = rows.replace("{}", &table);
-                    // What is no UTF-8 can only be said as bytes.
+                    // Values that are not UTF-8 can only be written as bytes.
                     let is_bytes = kind == "TEXT" && matches!(value, Value::Blob(_));
                     let given = if is_bytes { "CAST(?1 AS TEXT)" } else { "?1" };
                     let sql = format!("UPDATE {table} SET {column} = {given}{rows}");
@@ -100,7 +100,7 @@ fn changes(records: &Connection) -> Vec<Change> {
     changes
 }
 
-/// Returns odd values of a type, each with what is shown of it.
+/// Returns odd values of a type, each with its description.
 fn odd(kind: &str) -> Vec<(&'static str, Value)> {
     let text = |shown: &'static str| (shown, Value::Text(shown.to_owned()));
     match kind {

@@ -1,13 +1,13 @@
-//! Changes to an input that a parser stumbles over, if over any: bits, cuts, repeats, and pieces that mean something.
+//! Changes to an input that are likely to trip a parser: bits, cuts, repeats, and meaningful pieces.
 
 use crate::support::Random;
 
-/// Changes of one input at most.
+/// Maximum changes to one input.
 const CHANGES_MAX: usize = 6;
-/// What is repeated is repeated so often at most.
+/// Maximum repeats of a piece.
 const REPEATS_MAX: usize = 64;
 
-/// Pieces that mean something to one parser or another.
+/// Pieces that mean something to one of the parsers.
 const PIECES: [&[u8]; 44] = [
     b"{",
     b"}",
@@ -79,7 +79,7 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
         }
         5 => {
             let piece = PIECES[random.below(PIECES.len())];
-            // Now and then as deep as any parser can take.
+            // Sometimes deeper than any parser can follow.
             let times = if random.below(8) == 0 { 20_000 } else { 1 };
             drop(input.splice(at..at, piece.repeat(times)));
         }
@@ -99,7 +99,7 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], random: &mut Random) {
     }
 }
 
-/// Replaces the first number from `at` on.
+/// Replaces the first number at or after `at`.
 fn number(input: &mut Vec<u8>, at: usize, random: &mut Random) {
     let Some(start) = input[at..].iter().position(u8::is_ascii_digit).map(|it| it + at) else { return };
     let length = input[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();

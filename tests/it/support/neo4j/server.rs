@@ -1,4 +1,4 @@
-//! Servers: fetched once, started by the tests, and ended with them, however that ends.
+//! Servers: fetched once, started by the tests, and ended with them, whatever happens.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -16,24 +16,24 @@ use crate::support::{Cli, block_on, harbor, left_out};
 
 /// How long a server may take to answer after it was started.
 const START_MAX: Duration = Duration::from_mins(3);
-/// How often it is asked meanwhile.
+/// How often it is polled.
 const POLL: Duration = Duration::from_millis(200);
 
-/// What a Java that runs for minutes does without.
+/// Skips optimizations that do not pay off in a Java process of a few minutes.
 const QUICK_JAVA: &str = "-XX:TieredStopAtLevel=1";
-/// Lets a server keep how it runs a statement, though a database that was emptied and filled again has changed much.
-/// Found out anew by each test, that takes longer than most of them. It is also lost when an index is made or dropped.
+/// Lets a server keep query plans although a database was emptied and filled again. Finding them again for each test
+/// takes longer than most tests. Plans are also lost when an index is created or dropped.
 const KEPT_PLANS: &str = "dbms.cypher.min_replan_interval=1h";
-/// Whether the log of transactions is as large as it may become from the start: half a gigabyte, for nothing.
+/// Whether the transaction log has its maximum size from the start, which would waste half a gigabyte.
 const SMALL_LOG: &str = "db.tx_log.preallocate=false";
-/// The end of the names of files beside the jars that keep what a Java makes of their classes: with it, a server starts
-/// in half the time.
+/// The extension of files beside the jars in which Java caches their classes: with them, a server starts in half the
+/// time.
 const CLASSES: &str = "jsa";
 
-/// The file in a server's folder with its password, where it is to ask for one.
+/// The file with a server's password in its folder, if it requires one.
 pub(crate) const PASSWORD: &str = "password";
 
-/// The setting of a server that takes no connection without encryption.
+/// The setting of a server that refuses unencrypted connections.
 pub(crate) const ENCRYPTED: &str = "server.bolt.tls_level=REQUIRED";
 
 /// A server of our own.
@@ -44,12 +44,12 @@ pub(crate) struct Server {
     settings: String,
     /// Options for Java.
     java: String,
-    /// Whether its data go with it.
+    /// Whether its data is deleted with it.
     is_passing: bool,
     running: Option<Running>,
 }
 
-/// A server that runs. Whoever keeps it alive ends it when the pipe is closed: by us, or by the end of this process.
+/// A running server. Its keeper ends it when the pipe is closed: by us, or because this process ends.
 struct Running {
     java: String,
     keeper: Child,
@@ -57,14 +57,14 @@ struct Running {
 }
 
 impl Server {
-    /// Starts a server whose data lie in `home`.
+    /// Starts a server with its data in `home`.
     fn start(home: &Path, settings: &str) -> Option<Self> {
         let mut server = Self::new(home, settings, with_classes()?);
         server.resume();
         Some(server)
     }
 
-    /// Starts a server that lives, with its data, as long as this process.
+    /// Starts a server that runs, with its data, as long as this process.
     pub(super) fn start_passing() -> Option<Self> {
         let java = with_classes()?;
         let home = TempDir::new().unwrap().keep();
@@ -79,7 +79,7 @@ impl Server {
         Self { home, bolt, http, settings, java, is_passing: false, running: None }
     }
 
-    /// Starts it again on the same data and waits until it answers.
+    /// Restarts it on the same data and waits until it answers.
     pub(crate) fn resume(&mut self) {
         let script = script();
         let lib = lib();
@@ -112,7 +112,7 @@ impl Server {
         self.wait();
     }
 
-    /// Starts it again with other settings.
+    /// Restarts it with other settings.
     pub(crate) fn resume_with(&mut self, settings: &str) {
         settings.clone_into(&mut self.settings);
         self.resume();
@@ -122,7 +122,7 @@ impl Server {
         let began = Instant::now();
         let target = Target::parse(&self.uri()).unwrap();
         while let Err(error) = block_on(Session::connect(&target)) {
-            // A server that asks for a password answers too.
+            // A server that requires a password is up, too.
             if error.kind() == cairn::ErrorKind::Input {
                 return;
             }
@@ -141,12 +141,12 @@ impl Server {
         running.keeper.wait().unwrap();
     }
 
-    /// Stops it from doing anything, until [`Self::go_on`]: its connections stay, and take what comes.
+    /// Pauses it until [`Self::go_on`]: its connections stay open, and accept data.
     pub(crate) fn pause(&self) {
         self.signal("-STOP");
     }
 
-    /// Lets it go on after [`Self::pause`].
+    /// Resumes it after [`Self::pause`].
     pub(crate) fn go_on(&self) {
         self.signal("-CONT");
     }
@@ -163,26 +163,26 @@ impl Server {
         running.keeper.wait().unwrap();
     }
 
-    /// Returns where its own pages are.
+    /// Returns the address of its own pages.
     pub(super) fn pages(&self) -> String {
         format!("http://127.0.0.1:{}", self.http)
     }
 
-    /// Returns its address, of a scheme that it takes.
+    /// Returns its address, with a scheme that it supports.
     pub(crate) fn uri(&self) -> String {
         let scheme = if self.settings.contains(ENCRYPTED) { "bolt+ssc" } else { "bolt" };
         format!("{scheme}://127.0.0.1:{}", self.bolt)
     }
 }
 
-/// Returns `neo4j-admin` on the data in `home`, whose server must not run; none where there are no jars.
+/// Returns `neo4j-admin` for the data in `home`, whose server must not run; none without jars.
 pub(crate) fn admin(home: &Path) -> Option<Command> {
     let mut command = Command::new(script());
     command.env("JDK_JAVA_OPTIONS", with_classes()?).arg("admin").arg(lib()).arg(home);
     Some(command)
 }
 
-/// Returns `cypher-shell` for a database; none, and says so, where there is no Java.
+/// Returns `cypher-shell` for a database; none, after reporting it, without Java.
 pub(crate) fn shell(uri: &str) -> Option<Command> {
     let Some(jars) = jars() else {
         left_out("it needs cypher-shell: Java 17 and Maven");
@@ -200,7 +200,7 @@ pub(crate) fn shell(uri: &str) -> Option<Command> {
 }
 
 fn free_ports() -> [u16; 2] {
-    // Both are held until both are known, so that they differ.
+    // Both are kept until both are known, so that they differ.
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
@@ -209,7 +209,7 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/setup_neo4j.sh")
 }
 
-/// Fails where `CAIRN_REQUIRE_NEO4J` says that nothing about Neo4j may be left out.
+/// Fails if `CAIRN_REQUIRE_NEO4J` forbids leaving anything out.
 #[track_caller]
 pub(crate) fn require(why: &str) {
     assert!(std::env::var_os("CAIRN_REQUIRE_NEO4J").is_none(), "it is required and cannot be had: {why}");
@@ -220,15 +220,15 @@ fn lib() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("neo4j/lib")
 }
 
-/// What servers are made of.
+/// The files for servers.
 struct Jars {
     lib: PathBuf,
     /// See [`CLASSES`].
     classes: PathBuf,
 }
 
-/// Returns the jars, fetched where they are not there yet; none, where they cannot be had, unless
-/// `CAIRN_REQUIRE_NEO4J` says that they must.
+/// Returns the jars, fetched if they are missing; none if that is not possible, unless `CAIRN_REQUIRE_NEO4J` requires
+/// them.
 fn jars() -> Option<&'static Jars> {
     static JARS: OnceLock<Option<Jars>> = OnceLock::new();
     let fetch = || {
@@ -238,7 +238,7 @@ fn jars() -> Option<&'static Jars> {
         let java = Command::new("java").arg("-version").output().ok().filter(|it| it.status.success());
         let why = match (fetched, java) {
             (Ok(output), Some(java)) if output.status.success() => {
-                // Another Java, or one that finds the jars elsewhere, would leave the file unread without a word.
+                // Another Java, or one that finds the jars elsewhere, would silently ignore the file.
                 let read_by = [lib.as_os_str().as_encoded_bytes(), &java.stderr].concat();
                 let name = format!("classes-{}", &blake3::hash(&read_by).to_hex()[..16]);
                 let classes = lib.join(name).with_extension(CLASSES);
@@ -254,12 +254,12 @@ fn jars() -> Option<&'static Jars> {
     JARS.get_or_init(fetch).as_ref()
 }
 
-/// Returns options for a Java that uses the file [`CLASSES`], where there are jars.
+/// Returns options for Java to use the file [`CLASSES`], if there are jars.
 fn with_classes() -> Option<String> {
     Some(format!("{QUICK_JAVA} -XX:SharedArchiveFile={}", jars()?.classes.display()))
 }
 
-/// Makes the file [`CLASSES`] where it is not there yet, by a server that does what others do.
+/// Makes the file [`CLASSES`] if it does not exist, with a server that does what others do.
 fn keep_classes(lib: &Path, classes: &Path) {
     if classes.exists() {
         return;
@@ -289,7 +289,7 @@ fn keep_classes(lib: &Path, classes: &Path) {
     fs::rename(unfinished, classes).unwrap();
 }
 
-/// Returns a server of our own that a test may kill; none, and says so, where there is none to be had.
+/// Returns a server that a test may kill; none, after reporting it, if there is none.
 pub(crate) fn server(home: &Path, settings: &str) -> Option<Server> {
     let server = Server::start(home, settings);
     if server.is_none() {
