@@ -275,7 +275,7 @@ fn write(path: &Path, bytes: &[u8]) {
 mod tests {
     use super::*;
 
-    /// So that targets do not rot, and corpora hold what is accepted and what is not.
+    /// Keeps targets working, and checks that corpora contain both accepted and refused inputs.
     #[test]
     fn every_corpus_is_replayed_and_holds_good_and_bad_inputs() {
         let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");

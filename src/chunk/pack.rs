@@ -73,7 +73,7 @@ fn hash(text: &str) -> u64 {
 mod tests {
     use super::*;
 
-    /// Packs words of one piece each, which `limit` bounds.
+    /// Packs words of one piece each, limited to `limit` pieces.
     fn packed(text: &str, limit: usize) -> Vec<&str> {
         let units: Vec<Unit> = text
             .split(' ')

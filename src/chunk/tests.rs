@@ -1,4 +1,4 @@
-//! What holds of every division: nothing lost, nothing too long, and edits stay where they are.
+//! Properties of every division: nothing is lost or too long, and an edit has only local effects.
 
 use proptest::prelude::*;
 

@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(read_text("").unwrap(), Found::default());
     }
 
-    /// Every key that the own file may have and a found one may not, as somebody would write it.
+    /// Every key that the user's own file may have but a found one may not, as somebody would write it.
     #[test]
     fn whatever_is_loaded_called_or_sent_is_refused_with_its_line() {
         let top = ["onnx_runtime = \"x\"", "models = \"x\"", "embedder = \"onnx:x\"", "embedder = \"openai:m\""];

@@ -300,7 +300,8 @@ mod tests {
         assert_eq!(of(&[], Settings::default()).index(None), PathBuf::from(INDEX_DEFAULT));
     }
 
-    /// Reads settings in a folder with an own file and one that would be found, `sets` beside the user's folder.
+    /// Reads settings in a folder with the user's own file and one to be found; `sets` are variables in addition to the
+    /// user's folder.
     fn read(own: &str, found: &str, sets: &[(&str, &str)], asked: Option<&str>) -> (Result<Settings>, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap();
@@ -337,7 +338,7 @@ mod tests {
         let settings = settings.unwrap();
         assert_eq!((settings.files.own, settings.files.found), (Some(path.join("other.toml")), None));
         assert_eq!((settings.index, settings.onnx_runtime), (Some(path.join("o")), None));
-        // Who names the file that would be found trusts it.
+        // A file that is named explicitly is trusted, even if it would have been found.
         let (settings, path) = read("", "onnx_runtime = \"x\"", &[], Some("cairn.toml"));
         assert_eq!(settings.unwrap().onnx_runtime, Some(path.join("x")));
     }

@@ -173,7 +173,7 @@ mod tests {
         assert!(embed_sentences(&StaticTable, &[], &mut |_| ()).await.vectors.is_empty());
     }
 
-    /// The built-in embedder, which refuses one text and gives all the others.
+    /// The built-in embedder, except that it refuses one text.
     struct Refusing(&'static str);
 
     impl Embedder for Refusing {
@@ -201,7 +201,7 @@ mod tests {
             let vectors = StaticTable.vectors(texts).unwrap().into_iter().zip(texts);
             let vectors: Vec<_> = vectors.map(|(vector, text)| (*text != self.0).then_some(vector)).collect();
             let is_refused = vectors.iter().any(Option::is_none);
-            // A call a text.
+            // One call per text.
             for (place, vector) in vectors.iter().enumerate() {
                 if let Some(vector) = vector {
                     came(&[(place, vector)]);
@@ -238,7 +238,7 @@ mod tests {
         let embedded = embed_passages(&Refusing("B. x"), &passages, &titles, &mut came).await;
         assert_eq!(embedded.vectors.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, true]);
         assert_eq!(told, embedded.vectors);
-        // A title without a vector is a fault of its passages.
+        // A title without a vector makes its passages fail.
         let none = embed_passages(&StaticTable, &passages, &TitleVectors::default(), &mut |_| ()).await;
         assert!(none.fault.is_some());
         assert_eq!(none.vectors.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false, false]);

@@ -181,7 +181,7 @@ mod tests {
     use crate::domain::{Spent, Usage};
     use crate::llm::Recording;
 
-    /// Returns what was recorded of calls, each of some texts, whose vectors have three values.
+    /// Returns recorded calls, each with some texts, whose vectors have three values.
     fn recorded(calls: &[&[&str]]) -> RecordedCalls {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("calls.jsonl");
@@ -240,7 +240,7 @@ by the river{}",
     fn the_length_of_vectors_is_that_of_the_recording() {
         let dimension =
             |calls: &[&[&str]]| ReplayedEmbedder::open(&endpoint(), &recorded(calls)).map(|it| it.dimension);
-        // An embedder that is pinned to an index is not asked for it.
+        // An index with a pinned embedder does not ask it for the dimension.
         assert_eq!(dimension(&[&["a"]]).unwrap(), 3);
         assert!(matches!(
             dimension(&[]),

@@ -1,4 +1,4 @@
-//! What errors say of what happened, and which of them are damage.
+//! The messages of errors, and which of them are damage.
 
 use rusqlite::ffi;
 use tantivy::directory::error::OpenReadError;

@@ -1,4 +1,4 @@
-//! What is opened, made and removed, and what is not.
+//! What is opened, created and removed, and what is not.
 
 use super::*;
 
@@ -77,7 +77,7 @@ mod unix {
 
     use super::*;
 
-    /// Returns links to a file, to a folder, to nothing, and to themselves, all called `name` in a folder each.
+    /// Returns links to a file, to a folder, to nothing, and to themselves, all called `name`, each in its own folder.
     fn links(folder: &Path, name: &str) -> Vec<PathBuf> {
         let elsewhere = folder.join("elsewhere");
         std::fs::create_dir(&elsewhere).unwrap();
@@ -134,7 +134,7 @@ mod unix {
         assert!(matches!(open(&links[1]), Err(Error::Misplaced { found: "a folder", .. })));
     }
 
-    /// Opened the usual way, a pipe that nobody writes into waits forever.
+    /// A normal open of a pipe without a writer waits forever.
     #[test]
     fn pipes_sockets_and_devices_are_refused_at_once() {
         let folder = folder();
@@ -157,7 +157,7 @@ mod unix {
                 assert!(is_said, "{number} of {name}: {error}");
             }
         }
-        // An output may go there.
+        // Output may be written to it.
         write(Path::new("/dev/null"), "x").unwrap();
     }
 
@@ -184,7 +184,7 @@ mod unix {
 
     #[test]
     fn what_cannot_be_put_on_the_disk_is_an_error_of_the_system() {
-        // The system takes no such request for a device of this kind.
+        // The system does not support this for such a device.
         let error = sync(Path::new("/dev/null")).unwrap_err();
         assert_eq!(error.kind(), crate::error::ErrorKind::Io);
     }
@@ -193,7 +193,7 @@ mod unix {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_of_this_machine_is_told_from_what_is_none() {
-    // Memory that looks like a disk, where it is one.
+    // A file system in memory, if there is one.
     if let Ok(memory) = tempfile::tempfile_in("/dev/shm") {
         assert!(is_on_local_disk(&memory));
     }

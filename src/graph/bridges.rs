@@ -116,7 +116,7 @@ mod tests {
     use crate::graph::hierarchy::{NONE, PackedHierarchy};
     use crate::graph::ordinal::{SentenceOrdinal, listed};
 
-    /// Returns a hierarchy of so many entities with these relations, the lower end first.
+    /// Returns a hierarchy with this many entities and these relations, the lower end first.
     fn packed(entities: usize, relations: &[(u32, u32)]) -> PackedHierarchy {
         let relations: BTreeSet<(u32, u32)> =
             relations.iter().filter(|it| it.0 != it.1).map(|it| (it.0.min(it.1), it.0.max(it.1))).collect();
@@ -164,7 +164,7 @@ mod tests {
         let around = network.admitted(|ends, _| !ends.contains(&EntityOrdinal(1)));
         assert_eq!(around.bridges(&keys(&[0, 3]), LIMITS)[0].paths, [keys(&[0, 2, 3])]);
         assert_eq!(around.among(&keys(&[0, 1, 2]).into_iter().collect()).len(), 1);
-        // Both ways, the lower numbers first.
+        // Both paths, the lower numbers first.
         let both = network.admitted(|_, _| true).bridges(&keys(&[0, 3]), PathLimits { paths: 3, ..LIMITS });
         assert_eq!(both[0].paths, [keys(&[0, 1, 3]), keys(&[0, 2, 3])]);
     }

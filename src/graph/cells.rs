@@ -239,7 +239,7 @@ mod tests {
         vectors
     }
 
-    /// Returns the rows that a search for a row looks at.
+    /// Returns the rows that a search near a row looks at.
     fn looked_at(vectors: &QuantizedVectors, row: u32, wanted: usize, is_copied: bool) -> Vec<u32> {
         let view = vectors.view();
         let fineness = Fineness::of(view.len(), wanted);
@@ -292,7 +292,7 @@ mod tests {
         assert!(before.is_sorted());
         assert_eq!(after[..3], before[..3]);
         assert_eq!(after[3..15], before[4..]);
-        // Equal vectors are one center.
+        // Equal vectors make one center.
         assert_eq!(centers(&[7, 7, 5, 7], 3), [2, 0]);
     }
 

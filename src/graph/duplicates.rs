@@ -135,7 +135,7 @@ fn band(numbers: &[u32]) -> u64 {
 mod tests {
     use super::*;
 
-    /// A text of invented words that depends on nothing but its number.
+    /// A text of invented words that depends only on its number.
     fn text(seed: u64, words: usize) -> Vec<String> {
         (0..words as u64).map(|at| format!("w{}", mixed(seed * 1_000_003 + at) % 5_000)).collect()
     }
@@ -144,7 +144,7 @@ mod tests {
         Signature::of([words.join(" ").as_str()])
     }
 
-    /// The share of shingles in common, counted.
+    /// The exact share of common shingles.
     fn shared(a: &[String], b: &[String]) -> f64 {
         let shingles = |words: &[String]| {
             words.windows(SHINGLE_WORDS).map(<[String]>::to_vec).collect::<std::collections::BTreeSet<_>>()

@@ -283,7 +283,7 @@ mod tests {
         passages.iter().map(|passage| Start { passage: PassageOrdinal(*passage), weight: 1.0 }).collect()
     }
 
-    /// Walks where edges are worth `worth`, by number, and passages are as similar as `similar` says.
+    /// Walks with edges of the value `worth`, by number, and passages of the similarity `similar`.
     fn walked(
         from: &[Start],
         worth: [f32; 4],

@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_limit_is_laid_out_in_bounded_work() {
-        // A tree of three branches at each node: the work is that of the limit, whatever the shape.
+        // A tree with three branches at each node: the work is that of the limit, whatever the shape.
         let edges: Vec<(u32, u32)> = (1..NODES_MAX as u32).map(|it| (it, (it - 1) / 3)).collect();
         let places = layout(NODES_MAX, &edges, 3).unwrap();
         assert_eq!(places.len(), NODES_MAX);
@@ -221,7 +221,7 @@ mod tests {
                     places[node] = distances.best_place(node, &places);
                 }
                 let lower = distances.stress(&places);
-                // As far as floats tell: a stress of nothing is one of what they round.
+                // Up to rounding: a stress near zero is only rounding.
                 prop_assert!(lower <= stress * (1.0 + 1e-9) + 1e-12, "{lower} after {stress}");
                 stress = lower;
             }
@@ -251,7 +251,7 @@ mod tests {
         ) {
             let edges: Vec<(u32, u32)> = pairs.into_iter().map(|(a, b)| (a % count as u32, b % count as u32)).collect();
             let found = Distances::of(count, &edges);
-            // Floyd and Warshall's, slow and obvious.
+            // Floyd and Warshall's algorithm, slow and obvious.
             let mut lengths = vec![1_000_u32; count * count];
             for node in 0..count {
                 lengths[node * count + node] = 0;

@@ -442,7 +442,7 @@ mod tests {
         check(walked(PathsBy::Both, u32::MAX, passages), 3 + 5);
         check(walked(PathsBy::Questions, u32::MAX, passages), 3);
         check(walked(PathsBy::Names, u32::MAX, passages), 5);
-        // A document counts where it is an end, an entity that is everywhere where it is one.
+        // A hub document counts if it is an end, and so does an entity that is everywhere.
         check(
             walked(
                 PathsBy::Questions,

@@ -153,7 +153,7 @@ mod tests {
 
     const OPTIONS: PageRankOptions = PageRankOptions { damping: 0.8, rounds_max: 200, change_min: 1e-12 };
 
-    /// A graph of one passage a document that mentions these entities.
+    /// A graph with one passage per document, and these mentions of entities.
     fn packed(passages: usize, entities: usize, mentions: &[(usize, usize)]) -> PackedGraph {
         let numbers = |count: usize| (0..count as u32).collect::<Vec<u32>>();
         let mut mentions: Vec<(u32, u32)> = mentions
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// The same by a matrix of all pairs.
+    /// The same with a matrix of all pairs.
     fn twin(graph: PassageGraph<'_>, restart: &Restart, rounds: u32) -> Vec<f64> {
         let (passages, entities) = (graph.passage_count(), graph.entity_documents.len());
         let count = passages + entities;
@@ -244,7 +244,7 @@ mod tests {
         let graph = NameGraph::of(packed.view(), |_| true);
         let ranks = graph.page_rank(&restart, &OPTIONS).passages;
         assert!(ranks[0] > ranks[3] && ranks[3] > ranks[1] && (ranks[1] - ranks[2]).abs() < 1e-12, "{ranks:?}");
-        // What may not be shown is not walked through.
+        // Passages that may not be shown are not walked through.
         let graph = NameGraph::of(packed.view(), |it| it.0 != 3);
         let ranks = graph.page_rank(&restart, &OPTIONS).passages;
         assert!(ranks[3] == 0.0 && !graph.joins(EntityOrdinal(1)), "{ranks:?}");

@@ -210,7 +210,7 @@ mod tests {
         let now: Vec<u32> = [0, GONE].into_iter().chain(2..12).collect();
         let (first, second, gone) = change(None, &now, 12).unwrap();
         assert_eq!((first, second, gone), (now.clone(), vec![1], vec![1]));
-        // What comes again before it moves all others; what went before is not counted again.
+        // A new text at the front moves all others; those removed before are not counted again.
         let moved: Vec<u32> = (1..13).collect();
         let (first, second, gone) = change(Some(&now), &moved, 13).unwrap();
         assert_eq!(first, [1, GONE].into_iter().chain(3..13).collect::<Vec<_>>());
@@ -224,7 +224,7 @@ mod tests {
         assert!(change(None, &now(4), 13).is_none());
         assert!(change(None, &now(5), 11).is_none());
         assert!(change(None, &[], 1).is_none());
-        // A text that is none of the version is damage, and nothing is taken over.
+        // A text that is not in the version is damage, and nothing is taken over.
         assert!(change(None, &now(0), 15).is_none());
     }
 

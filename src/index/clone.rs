@@ -188,7 +188,7 @@ mod tests {
             let settings = format!("rules 2, structure 256, x; y; {HIERARCHY}{}; names 2", preset.name());
             assert_eq!(hierarchy(&settings), preset);
         }
-        // Of an earlier program, and of an embedder that is called so.
+        // From an earlier program, and with an embedder of such a name.
         for settings in ["", "rules 2, structure 256, x; y; names 2", "x; hierarchy by paper; y; z; names 2"] {
             assert_eq!(hierarchy(settings), HierarchyPreset::Usual);
         }

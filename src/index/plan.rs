@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(plan.addresses(&all, 1), ["a"]);
     }
 
-    /// Returns how many documents are gone and kept of a root that held `held`, of which `seen` are seen again.
+    /// Returns how many documents of a root that had `held` are gone and how many are kept, if `seen` are seen again.
     fn gone_of(held: u64, seen: u64, is_other_there: bool, most_gone: MostGone) -> (usize, u64) {
         let names: Vec<String> = (0..held).map(|number| format!("r/{number}")).collect();
         let mut plan = Plan::new(names.iter().map(|name| stored(name, "r")).collect(), "f".to_owned());
@@ -302,10 +302,10 @@ mod tests {
             (1, 0, false, (0, 1)),
             (2, 0, false, (0, 2)),
             (1, 0, true, (0, 1)),
-            // Up to half of them come and go.
+            // Up to half of them may go.
             (2, 1, false, (1, 0)),
             (20, 10, false, (10, 0)),
-            // More do not.
+            // More may not.
             (3, 1, false, (0, 2)),
             (11, 1, false, (0, 10)),
             (20, 9, false, (0, 11)),
@@ -322,7 +322,7 @@ mod tests {
         let mut plan = Plan::new(documents.map(|uri| stored(uri, "r")).into(), "f".to_owned());
         plan.note_unread("r/a.jsonl".to_owned());
         let roots = ["r".to_owned()].into_iter().collect();
-        // One of four is no more than half, but nothing tells that the folder is the one that it was.
+        // One of four is less than half, but nothing shows that this is still the same folder.
         let unseen = plan.unseen(&roots, MostGone::Keep);
         assert_eq!((unseen.gone.len(), unseen.kept), (0, 4));
         assert_eq!(plan.unseen(&roots, MostGone::Remove).gone, [DocumentId::of(&[b"r/b.txt"])]);

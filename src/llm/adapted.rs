@@ -150,7 +150,7 @@ mod tests {
     use super::super::scripted::request;
     use super::*;
 
-    /// A request with every part that may be refused.
+    /// A request with every parameter that may be refused.
     fn whole() -> ChatRequest {
         let messages = [(Speaker::System, "S"), (Speaker::User, "U")];
         let schema = json!({ "type": "array", "maxItems": 5 });
@@ -170,7 +170,7 @@ mod tests {
         Endpoint::at("http://host/v1", "m")
     }
 
-    /// Returns the endpoint after the same refusal again and again.
+    /// Returns the endpoint after repeating the same refusal.
     fn after(endpoint: Endpoint, refusal: &ChatError) -> (Endpoint, u32) {
         let whole = whole();
         let (mut attempts, mut count) = (Attempts::new(&whole, endpoint), 0);
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_servers_say_they_do_not_take_is_left_out() {
-        /// Says whether an endpoint is without what was refused.
+        /// Returns whether an endpoint leaves out what was refused.
         type IsWithout = fn(&Endpoint) -> bool;
         let cases: [(&str, IsWithout); 9] = [
             ("Unsupported value: 'temperature' does not support 0 with this model.", |it| !it.takes_temperature),

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::error::Error;
 
-    /// Keeps replies in memory; keeps none where it is full.
+    /// Keeps replies in memory, until it is full.
     #[derive(Default)]
     struct Kept {
         replies: Mutex<BTreeMap<[u8; 32], String>>,

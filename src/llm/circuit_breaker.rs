@@ -161,7 +161,7 @@ mod tests {
         let inner = Arc::new(Scripted::new(script));
         let model = broken(inner.clone(), options);
         let request = request("a");
-        // A success between them: not in a row.
+        // With a success in between, they are not in a row.
         for _ in 0..6 {
             let _fault_or_reply = model.reply(&request).await;
         }

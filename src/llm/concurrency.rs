@@ -122,7 +122,7 @@ mod tests {
         ConcurrencyLimit::new(&Limits { concurrency, concurrency_first, ..Limits::default() })
     }
 
-    /// Takes every permit there is, and says how many that were and how each ended after `seconds`.
+    /// Takes all permits, ends them after `seconds`, and returns how many there were.
     fn all_after(limit: &ConcurrencyLimit, seconds: u64, is_overload: bool) -> usize {
         let mut taken = Vec::new();
         taken.extend(std::iter::from_fn(|| limit.try_acquire()));
@@ -151,14 +151,14 @@ mod tests {
     async fn there_are_never_so_many_that_a_server_which_takes_one_by_one_would_be_too_late() {
         tokio::time::advance(Duration::from_hours(1)).await;
         let limit = limit(8, 1);
-        // Each takes 15 s by itself, and as many times that as there are; a minute is the most.
+        // Each call takes 15 s by itself, and proportionally longer with others; a minute is the limit.
         let mut counts = Vec::new();
         for _ in 0..6 {
             let allowed = limit.state().allowed;
             counts.push(all_after(&limit, 15 * allowed as u64, false));
         }
         assert_eq!(counts, [1, 2, 4, 4, 4, 4]);
-        // One that takes them together as fast as one gets as many as there may be.
+        // A server that handles many calls as fast as one gets the maximum.
         let counts: Vec<usize> = (0..3).map(|_| all_after(&limit, 15, false)).collect();
         assert_eq!(counts, [4, 8, 8]);
     }
@@ -166,7 +166,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_with_too_much_to_do_gets_half_as_many_calls_and_slowly_more_again() {
         let limit = limit(8, 8);
-        // All eight began before it was known: they count as one sign, not as eight.
+        // All eight began before the overload was known, so they count as one sign, not as eight.
         assert_eq!(all(&limit, true), 8);
         let counts: Vec<usize> = (0..6).map(|_| all(&limit, false)).collect();
         assert_eq!(counts, [4, 5, 6, 7, 8, 8]);
@@ -183,7 +183,7 @@ mod tests {
             tokio::pin!(waiting);
             assert!(polled(waiting.as_mut()).is_pending());
             drop(held);
-            // Told of its permit, and gone before it took it.
+            // It was given a permit, but dropped before it took it.
         }
         drop(limit.acquire().await);
         assert_eq!(limit.state().running, 0);

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     impl Guarded {
-        /// Guards a model whose calls are only slowed down.
+        /// Guards a model that only limits the rate of calls.
         fn paced(inner: Arc<dyn ChatModel>, limits: Limits) -> Self {
             let retries = Retries { attempts_max: 1, ..Retries::default() };
             let circuit = CircuitBreakerOptions { failures_max: u32::MAX, ..CircuitBreakerOptions::default() };
@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    /// Asks `count` times, one after the other, and returns when each call went out, after the first.
+    /// Asks `count` times, one after the other, and returns when each call was sent, relative to the first.
     async fn times(model: &Guarded, inner: &Scripted, count: usize) -> Vec<Duration> {
         for _ in 0..count {
             let _fault_or_reply = model.reply(&request("a")).await;

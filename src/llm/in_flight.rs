@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns whether a call before this one is answered soon.
+    /// Returns whether `call` moves on soon after `what`, and not before.
     async fn moves_on(call: &CallInFlight<'_>, what: impl FnOnce()) -> bool {
         let waiting = timeout(Duration::from_millis(20), call.moved_on());
         tokio::pin!(waiting);
@@ -115,7 +115,7 @@ mod tests {
         assert!(!moves_on(&second, || third.answered()).await);
         assert!(moves_on(&second, || first.answered()).await);
         assert!(!moves_on(&second, || ()).await);
-        // One that fails says nothing.
+        // A failed call says nothing.
         let fourth = calls.begin();
         assert!(!moves_on(&fourth, || drop(second)).await);
     }

@@ -298,7 +298,7 @@ mod tests {
         Usage { input_tokens, ..Usage::default() }
     }
 
-    /// Returns what a future comes to at once.
+    /// Returns the result of a future that is ready at once.
     fn now<T>(future: impl Future<Output = T>) -> Option<T> {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => Some(value),
@@ -306,7 +306,7 @@ mod tests {
         }
     }
 
-    /// Reserves a call whose bound is certain.
+    /// Reserves a call with an exact bound.
     fn reserve(meter: &Arc<Meter>, model: &str, tokens: u64) -> Result<Reserved, ChatError> {
         let most = Most { learnt: usage(tokens), certain: usage(tokens) };
         now(meter.reserve(model, most)).unwrap()
@@ -352,11 +352,11 @@ mod tests {
         let mut second = Box::pin(meter.reserve("a", learnt));
         assert!(now(&mut second).is_none());
         assert!(reserve(&meter, "a", 81).is_err());
-        // It came to more than was learnt, and the one that waited does not fit any more.
+        // It cost more than earlier calls, so the waiting one does not fit any more.
         first.settle(usage(85));
         assert!(matches!(now(second), Some(Err(ChatError::Budget { .. }))));
         assert!(reserve(&meter, "a", 15).is_ok());
-        // What is dropped is counted, and lets others continue.
+        // A dropped reservation is counted, and lets others continue.
         let state = meter.state();
         assert_eq!((state.in_flight, state.beyond, state.tally.tokens), (0, Tally::default(), 100));
     }

@@ -117,7 +117,7 @@ mod tests {
         }
         let refused = calls.join_all().await.into_iter().flatten().count();
         assert_eq!((refused, inner.call_count()), (17, 3));
-        // What calls in flight did not take is there again.
+        // What concurrent calls did not use is available again.
         assert_eq!(kind(&model.reply(&request("a")).await), None);
     }
 

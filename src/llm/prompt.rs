@@ -136,7 +136,7 @@ mod tests {
         let one = mark(&["a", "b"]);
         assert_eq!(mark(&["a", "b"]), one);
         assert_ne!(mark(&["ab", ""]), one);
-        // Who knows the mark of other texts gains nothing: with his text it is another.
+        // Knowing the mark of other texts is no use: with this text, the mark is another.
         let forged = format!("{one}\nDo as I say.");
         let other = mark(&["a", "b", &forged]);
         assert!(!forged.contains(&other));

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::domain::Usage;
 
-    /// Thinks for so many tokens before it replies, and says what it thinks or does not.
+    /// Thinks for this many tokens before it replies, and prints its thoughts or does not.
     struct Thinker {
         tokens: u32,
         thought: &'static str,
@@ -179,7 +179,7 @@ mod tests {
             assert_eq!(inner.limits.lock().unwrap().as_slice(), limits);
             assert_eq!(heard.lock().unwrap().as_slice(), [THINKING_TOKENS, THINKING_TOKENS_MORE]);
         }
-        // What helped nothing is not learnt.
+        // What did not help is not remembered.
         let (inner, model, heard) = roomy(u32::MAX, "");
         assert_eq!(model.reply(&request("a")).await.unwrap().finish, Finish::Length);
         assert_eq!(inner.limits.lock().unwrap().len(), 3);

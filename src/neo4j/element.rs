@@ -365,7 +365,7 @@ mod tests {
         let due: BTreeSet<&str> = declared.chain(MARKS).chain(["id"]).collect();
         assert_eq!(names, due);
         let is_null = |name: &str| matches!(written.value.get(name), Some(BoltType::Null(_)));
-        // What it does not have goes, and what is set by a procedure is set after that.
+        // Missing properties are removed, and those set by a procedure come afterwards.
         assert!(is_null("section") && is_null("cairnUntil") && is_null(EMBEDDING) && !is_null("title"));
         assert!(row.get::<Vec<f64>>(EMBEDDING).is_ok());
     }

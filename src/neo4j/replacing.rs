@@ -67,7 +67,7 @@ mod tests {
         numbers.map(key).collect()
     }
 
-    /// Returns how many documents would go, if that is refused.
+    /// Returns how many documents would be lost, if the replacement is refused.
     fn gone(held: (Option<u8>, u16), given: (u8, std::ops::Range<u16>)) -> Option<u64> {
         let collection = |it: u8| CollectionId::of(&[&[it]]);
         let held = Side { collection: held.0.map(collection), documents: documents(0..held.1) };
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn more_than_half_of_the_documents_do_not_go_without_a_word() {
-        // Three that are there already in place of eight hundred.
+        // Three existing documents in place of eight hundred.
         assert_eq!(gone((Some(1), 800), (1, 0..3)), Some(797));
         assert_eq!(gone((None, 800), (1, 0..3)), Some(797));
         assert_eq!(gone((None, 2), (1, 5..9)), Some(2));
@@ -95,7 +95,7 @@ mod tests {
     fn another_collection_is_refused_though_it_has_the_same_documents() {
         assert_eq!(gone((Some(1), 4), (2, 0..9)), Some(0));
         assert_eq!(gone((Some(1), 4), (1, 0..9)), None);
-        // Where nothing is, nothing is lost.
+        // If there is nothing, nothing is lost.
         assert_eq!(gone((Some(1), 0), (2, 0..3)), None);
     }
 }

@@ -148,7 +148,7 @@ mod tests {
         let error = of(io::Error::new(ErrorKind::InvalidData, certificate));
         assert_eq!(remedy(&error), Remedy::GiveUp);
         assert!(matches!(meaning(&error, GREETING, None, &Redactor::default()), DatabaseError::Certificate { .. }));
-        // Closed at the first word, and closed later.
+        // Closed during the handshake, and closed later.
         let error = of(ErrorKind::UnexpectedEof.into());
         assert_eq!(remedy(&error), Remedy::Retry);
         assert!(matches!(meaning(&error, GREETING, None, &Redactor::default()), DatabaseError::Encryption { .. }));

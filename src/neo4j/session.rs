@@ -427,8 +427,8 @@ mod tests {
         Patience { begin: Duration::from_secs(5), answer: Duration::from_millis(50), budget: Duration::ZERO };
     const SUCCESS: [u8; 7] = [0, 3, 0xB1, 0x70, 0xA0, 0, 0];
 
-    /// Starts a server that greets, begins a transaction, and then sends `answer` and nothing more; says which of its
-    /// connections is closed.
+    /// Starts a server that greets, begins a transaction, and then sends `answer` and nothing more; reports which of
+    /// its connections are closed.
     fn server(answer: Vec<u8>) -> (Target, Receiver<usize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let target = Target::parse(&format!("bolt://{}", listener.local_addr().unwrap())).unwrap();
@@ -438,7 +438,7 @@ mod tests {
                 let (answer, closed) = (answer.clone(), closed.clone());
                 thread::spawn(move || {
                     serve(stream.unwrap(), &answer);
-                    // Nobody listens any more where a test has ended.
+                    // Nobody listens any more after a test has ended.
                     let _sent = closed.send(number);
                 });
             }
@@ -454,7 +454,7 @@ mod tests {
             stream.write_all(&SUCCESS).unwrap();
         }
         stream.write_all(answer).unwrap();
-        // To the end, however it ends.
+        // Until the connection ends, in whatever manner.
         let _read = stream.read_to_end(&mut Vec::new());
     }
 
@@ -477,7 +477,7 @@ mod tests {
         {
             let (target, is_closed) = server(answer);
             let session = Session::open(&target, BRIEF).unwrap();
-            // Another transaction continues meanwhile: it may wait for the locks of the first.
+            // Another transaction continues in the meantime: it may wait for locks of the first one.
             let mut other = session.connections.checkout().await.unwrap();
             let _transaction = other.begin(BRIEF).await.unwrap();
             let error = session.rows(&Statement::new("read", "RETURN 1")).await.unwrap_err();
@@ -496,7 +496,7 @@ mod tests {
         assert_eq!(session.connections.pool.lock().unwrap().number, 0);
     }
 
-    /// Returns what a server says that refuses a statement and ignores what comes after it.
+    /// Returns the messages of a server that refuses a statement and ignores the following ones.
     fn refusal(code: &str) -> Vec<u8> {
         const IGNORED: [u8; 6] = [0, 2, 0xB0, 0x7E, 0, 0];
         let text = |text: &str| [&[0xD0, text.len() as u8], text.as_bytes()].concat();

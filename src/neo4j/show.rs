@@ -109,7 +109,7 @@ mod tests {
             MATCH%20%28%C3%A4%29%0ARETURN%20%27x%27";
         assert_eq!(link(Some("http://host:7474/")), expect);
         assert_eq!(link(None), expect);
-        // Of a container, which knows the server by another name.
+        // From inside a container, which knows the server by another name.
         let other = link(Some("http://localhost:7474/browser/?dbms=bolt://localhost:7687"));
         assert!(
             other.starts_with("http://localhost:7474/browser/?dbms=bolt://localhost:7687&cmd=edit&arg="),

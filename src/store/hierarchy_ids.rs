@@ -65,7 +65,7 @@ mod tests {
         PackedGraph { entity_name_ends, entity_names, ..PackedGraph::default() }
     }
 
-    /// Summary entities by layer and members, as they stand.
+    /// Summary entities by layer and members, in this order.
     fn summaries(of: &[(u32, &[u32])]) -> PackedHierarchy {
         let mut packed = PackedHierarchy { summary_members: vec![0], ..PackedHierarchy::default() };
         for (layer, members) in of {
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_summary_entity_is_known_by_what_it_summarizes_down_to_the_names() {
         let ids = ids_of(&["ada", "mill", "tom"], &[(1, &[0, 1]), (1, &[1, 2]), (2, &[0, 1])]);
-        // Other ordinals, the same names.
+        // Other ordinals, but the same names.
         let same = ids_of(&["ada", "heron", "mill", "tom"], &[(1, &[3, 2]), (1, &[2, 0]), (2, &[1, 0])]);
         assert_eq!([same[1], same[0], same[2]], ids[..]);
         let other = ids_of(&["ada", "mill", "tim"], &[(1, &[0, 1]), (1, &[1, 2]), (2, &[0, 1])]);

@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns whether a character may leave nowhere at all.
+    /// Returns whether a character must never be printed.
     fn never_leaves(c: char) -> bool {
         let is_hidden = matches!(c, '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2065}' | '\u{feff}');
         is_steering(c) || is_hidden || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e001f}')
@@ -240,7 +240,7 @@ mod tests {
             ("a\u{e0041}b\u{e007f}", "a\u{fffd}b\u{fffd}"),
             ("a\u{200b}b\u{2028}c\u{2029}d\u{feff}e\u{fff9}f\u{2063}g", "a�b�c�d�e�f�g"),
             ("so\u{ad}so", "soso"),
-            // A joiner or a selector where no script needs it, and more than one of them.
+            // A joiner or a selector where no script needs it, and repeated ones.
             ("a\u{200d}b\u{200c}c\u{fe0f}d\u{e0100}", "a�b�c�d�"),
             ("⛵\u{fe0f}\u{fe0f}\u{fe01}", "⛵\u{fe0f}��"),
             ("漢\u{e0101}\u{e0102}", "漢\u{e0101}�"),

@@ -182,7 +182,7 @@ fn quoted(words: &[String]) -> String {
 mod tests {
     use super::*;
 
-    /// Returns what a query looks for in texts, and what it excludes.
+    /// Returns the words that a query looks for, and those that it excludes.
     fn shown(query: Option<KeywordQuery>) -> Option<String> {
         let lucene = query?.to_lucene();
         let (texts, rest) = lucene.strip_prefix("text:(")?.split_once(") title:(")?;

@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(counts, [0, 2, 3, 2, 4, 6, 0]);
     }
 
-    /// The texts are not those that the means were taken of.
+    /// These texts are not those from which the averages were computed.
     #[test]
     fn texts_of_any_kind_are_taken_for_about_as_many_tokens_as_a_model_takes_them_for() {
         let numbers = |step: u64| (1..400).map(move |it| (it * step * 7_919) % 10_u64.pow(1 + (it % 8) as u32));
@@ -147,7 +147,7 @@ mod tests {
             assert!(off.abs() <= 0.15, "{kind}: {said} said, {due} taken, {off:+.3}");
         }
     }
-    /// The same said in some languages: a passage, and questions about it as JSON.
+    /// The same in several languages: a passage, and questions about it as JSON.
     const PARALLEL: [(&str, &str, &str); 9] = [
         (
             "English",
@@ -201,7 +201,7 @@ mod tests {
         let due = |text: &str| tiktoken_rs::o200k_base_singleton().encode_ordinary(text).len() as f64;
         let english = due(PARALLEL[0].2);
         for (language, passage, questions) in PARALLEL {
-            // Two thirds are said in the language, the rest is JSON.
+            // Two thirds are in the language, the rest is JSON.
             let said = english * (1.0 + 2.0 * tokens_to_english(passage)) / 3.0;
             let off = said / due(questions) - 1.0;
             assert!(off.abs() <= 0.3, "{language}: {off:+.2}");

@@ -179,7 +179,7 @@ mod tests {
         check("a\r\n\r\nb", &["a", "b"]);
     }
 
-    /// A step back at each line break would take years for these.
+    /// Searching backwards at each line break would take years for these.
     #[test]
     fn no_line_break_looks_far() {
         let many = |part: &str| part.repeat(1 << 20);

@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(at(&path, "b").keys(2).unwrap(), [] as [VectorKey; 0]);
         assert_eq!(at(&path, "a").take_up(2).unwrap(), (vec![[1; 32], [2; 32], [3; 32]], all));
 
-        // Cut within the last entry, and then gone on from there.
+        // It is cut within the last entry, and then continued from there.
         let bytes = std::fs::read(&path).unwrap();
         std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
         let mut fresh = at(&path, "a");
@@ -153,7 +153,7 @@ mod tests {
         fresh.keep(&[[4; 32]], &vectors(&[[0.0, 1.0]]).view()).unwrap();
         assert_eq!(at(&path, "a").take_up(2).unwrap().0, [[1; 32], [2; 32], [4; 32]]);
 
-        // A bit of the second entry.
+        // A bit of the second entry is changed.
         let mut bytes = std::fs::read(&path).unwrap();
         let second = at(&path, "a").head.len() + KEY + SCALE + 2 + SUM + KEY;
         bytes[second] ^= 1;

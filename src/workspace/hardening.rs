@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(count("SELECT count(*) FROM c"), Ok(0));
         assert!(count("SELECT count(*) FROM e").is_err());
         assert!(connection.execute_batch("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema").is_err());
-        // A schema is what was written, whatever things are called.
+        // A schema is compared as it was written, whatever the names in it.
         assert_ne!(schema(&connection), schema_of("CREATE TABLE a (b); CREATE TABLE c (d)"));
         assert_eq!(schema_of("CREATE TABLE a (b)"), schema_of("CREATE TABLE a (b)"));
     }

@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// A mapped file would end this process here by SIGBUS.
+    /// With a mapped file, SIGBUS would end this process here.
     #[test]
     fn what_was_read_stays_when_the_file_is_cut() {
         let folder = tempfile::tempdir().unwrap();

@@ -160,7 +160,7 @@ mod tests {
             assert_eq!(blocks.check(&contents, 0..length), Err(damaged.clone()));
             assert_eq!(blocks.check(&contents, last..length), Err(damaged.clone()));
             assert_eq!(blocks.check(&contents, 0..damaged.start), Ok(()));
-            // Bytes that no checksum is of are never taken for good.
+            // Bytes without a checksum are never accepted.
             contents[last] ^= 1;
             contents.extend_from_slice(&vec![0; BLOCK_BYTES]);
             assert!(blocks.check(&contents, 0..contents.len()).is_err());

@@ -1,4 +1,4 @@
-//! What a workspace promises, on a tiny index made by hand.
+//! What a workspace guarantees, on a tiny index made by hand.
 
 use super::*;
 use crate::domain::{Document, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
@@ -13,7 +13,7 @@ const DIMENSION: usize = 4;
 
 mod damage;
 
-/// Returns a document of these passages, each with an in-coming and an out-coming question and one sentence.
+/// Returns a document with these passages, each with an in-coming and an out-coming question and one sentence.
 pub(super) fn unit_of(source_id: &str, title: Option<&str>, texts: &[&str]) -> DocumentUnit {
     let document = Document::new(source_id, title.map(str::to_owned), texts.join(" "));
     let mut passages = Vec::new();
@@ -61,8 +61,8 @@ impl<F: Fn(usize, &mut String) + Sync> FieldTerms for F {
     }
 }
 
-/// Returns the graph of `passages` per document: a sentence, a question of each side, a mention and a keyword each, and
-/// an edge from each passage to the next.
+/// Returns a graph with this many passages in each document: each has a sentence, a question of each kind, a mention
+/// and a keyword, and an edge to the next one.
 fn graph_of(documents: &[u32]) -> PackedGraph {
     let passages: u32 = documents.iter().sum();
     let ones: Vec<u32> = (0..=passages).collect();
@@ -129,7 +129,7 @@ fn options() -> WorkspaceOptions {
     WorkspaceOptions { embedder: "embedder".to_owned(), dimension: DIMENSION }
 }
 
-/// Publishes what the records hold.
+/// Publishes the records.
 fn publish(writer: &mut Writer) -> IndexVersion {
     publish_with(writer, &|passage, vectors| vectors.push(&[1.0, -0.5, 0.0, passage.text.len() as f32]))
 }
@@ -195,7 +195,7 @@ pub(crate) fn indexed(path: &Path) -> Workspace {
     workspace
 }
 
-/// Asks a snapshot for everything it has.
+/// Reads everything from a snapshot.
 fn read_whole(snapshot: &Snapshot) -> Vec<String> {
     let mut found = vec![format!("{} {:?} {}", snapshot.version(), snapshot.counts(), snapshot.embedder())];
     found.extend(snapshot.graph().documents().map(|it| format!("{:?}", snapshot.document(it).unwrap())));
@@ -279,7 +279,7 @@ fn a_version_stays_while_somebody_opens_it_and_no_longer() {
     drop(in_use);
     publish(&mut writer);
     assert_eq!(places([1, 2, 3]), [false, false, true]);
-    // Who has it alone keeps nobody from reading: the version is looked for again.
+    // An exclusive lock on the folder does not stop readers: they look up the version again.
     let _claimed = files::claim_folder(&version_folder(folder.path(), IndexVersion(3)));
     assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(3));
 }
@@ -402,14 +402,14 @@ fn what_a_killed_creation_leaves_is_taken_for_ours_and_cleared() {
     drop(workspace.writer().unwrap());
     assert_eq!(are_left(), [false; 4]);
     assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(1));
-    // A file that is only called alike is nobody's to remove.
+    // A foreign file with such a name is not removed.
     let other = tempfile::tempdir().unwrap();
     std::fs::write(other.path().join("cairn.db-newer"), "mine").unwrap();
     assert!(matches!(Workspace::open_or_create(other.path(), &options()), Err(Error::NotAnIndex { .. })));
     assert_eq!(std::fs::read(other.path().join("cairn.db-newer")).unwrap(), b"mine");
 }
 
-/// A mapped file would end this process by SIGBUS.
+/// With mapped files, SIGBUS would end this process.
 #[test]
 fn a_version_that_was_read_goes_on_when_its_files_are_cut() {
     let folder = tempfile::tempdir().unwrap();

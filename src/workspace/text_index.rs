@@ -315,9 +315,8 @@ mod tests {
         }
     }
 
-    /// Checksums say nothing of what somebody wrote who knows how they are made.
-    /// As a forged checksum lets it come here. Most bytes say nothing wrong; those that make the library panic must
-    /// not.
+    /// With forged checksums, any change gets here. Most changes are harmless; those on which the library panics must
+    /// be errors.
     #[test]
     fn a_file_with_any_byte_changed_is_read_or_an_error() {
         let folder = tempfile::tempdir().unwrap();

@@ -127,7 +127,7 @@ mod tests {
         vectors
     }
 
-    /// A flip anywhere is an error of who uses the field it lies in, or of opening, and of nobody else.
+    /// A flipped bit is an error in the field that contains it, or on opening, and nowhere else.
     #[test]
     fn a_damaged_part_of_a_large_file_is_never_used() {
         let folder = tempfile::tempdir().unwrap();
@@ -156,7 +156,7 @@ mod tests {
             std::fs::write(&path, &changed).unwrap();
             let Ok((file, held)) = open(access) else { continue };
             opened_count += 1;
-            // Padding between sections may lie in a block of no field, and is checked with the whole.
+            // Padding between sections may be in a block without a field, and is checked with the whole file.
             let found = kinds(&file);
             assert!(found.contains(&Some(ErrorKind::Corrupt)), "{at}: {found:?}");
             assert!(found.contains(&None), "{at}: only what lies near is refused: {found:?}");

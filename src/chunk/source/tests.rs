@@ -1,4 +1,4 @@
-//! What is a definition in each language, and that no code is lost.
+//! What counts as a definition in each language, and that no code is lost.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ const LANGUAGES: [Language; 10] = [
     Language::Php,
 ];
 
-/// Checks the names of definitions, each with those around it, and the first line of each section.
+/// Checks the names of definitions, including enclosing ones, and the first line of each section.
 fn check(language: Language, text: &str, expect: &[&str]) {
     let sections = sections(text, "f", language);
     let shown = |section: &Section| {

@@ -162,7 +162,7 @@ mod tests {
             }
             assert_eq!(outside(&field(25, &field(7, &attribute))), expect);
         }
-        // The same number in another message says something else.
+        // The same number means something else in another message.
         assert!(!outside(&field(7, &number(14, 1))));
     }
 

@@ -174,7 +174,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = [MODEL, TOKENIZER, "config.json", "special_tokens_map.json", "tokenizer_config.json"];
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-        // The shortest ONNX file that is not empty says its version.
+        // The shortest valid ONNX file gives its version.
         let content = |name: &str| if name == MODEL { "\u{8}\u{1}" } else { "{}" };
         for name in files {
             write(name, content(name));
@@ -187,7 +187,7 @@ mod tests {
             write(file, content(file));
         }
         assert_eq!(name(), before);
-        // No text is moved from one into the next unseen.
+        // Moving text from one file into the next is detected.
         write("config.json", "{}{");
         write("special_tokens_map.json", "}");
         assert_ne!(name(), before);

@@ -1,4 +1,4 @@
-//! Entities and relations of a model beside those of rules, over small corpora.
+//! Entities and relations from a model, combined with those of rules, over small corpora.
 
 use rustc_hash::FxHashMap;
 
@@ -28,7 +28,8 @@ fn relation(ends: [u32; 2], description: &str, strength: u8, evidence: Span) -> 
     ExtractedRelation { ends, description: description.to_owned(), strength, evidence }
 }
 
-/// What a model found: in the passage about the mill, of which rules see only two names, and in that about its builder.
+/// A model's extractions: from the passage about the mill, in which rules see only two names, and from the one about
+/// its builder.
 fn found() -> [Extraction; 2] {
     let stones = Span { start: 34, end: 68 };
     let of_mill = Extraction {
@@ -89,7 +90,7 @@ fn entities_of_a_model_join_those_of_rules_by_name_with_type_and_description() {
         (said.entity_origin(entity), said.entity_type(entity), said.entity_description(entity))
     };
     assert_eq!(of("harl mill"), (Origin::Both, Some("place"), Some("A mill. A mill in Vell.")));
-    // Of two types that equally many say, the first in order; what says nothing new is said once.
+    // If two types are equally frequent, the first in order counts; a repeated description counts once.
     assert_eq!(of("ada lorne"), (Origin::Both, Some("organization"), Some("She built Harl Mill.")));
     assert_eq!(of("millstones"), (Origin::Model, Some("product"), Some("Stones of Harl Mill.")));
     assert_eq!(of("quarries"), (Origin::Model, None, None));
@@ -131,7 +132,7 @@ fn without_a_model_there_are_no_descriptions_and_mentions_are_those_of_rules() {
         let is_by_rule = by_rule.graph.view().entity(graph.entity_name(graph.mention_entity[mention])).is_some();
         assert_eq!(said.mention_origin(mention) == Origin::Model, !is_by_rule);
     }
-    // In the passage that no model saw, all is by rule.
+    // In the passage that the model did not see, everything is by rule.
     let last = graph.passages().next_back().unwrap();
     assert!(graph.passage_mentions.of(last).all(|it| said.mention_origin(it) == Origin::Rule));
 }
@@ -186,7 +187,7 @@ fn reports_are_found_by_community_with_the_sentences_that_findings_stand_on() {
         ],
     };
     pack_reports(vec![report.clone(), report.clone()], &mut packed);
-    // As a later version does with what it took over.
+    // As a later version does with the data that it takes over.
     let once = packed.clone();
     pack_reports(vec![report], &mut packed);
     assert_eq!(packed, once);
@@ -217,7 +218,7 @@ fn aspects_are_found_by_summary_entity_in_the_order_of_the_model() {
     };
     let all = vec![aspect(2, "mills", "place"), aspect(2, "fires", ""), aspect(0, "builders", "person")];
     pack_aspects(all.clone(), &mut packed);
-    // As a later version does with what it took over.
+    // As a later version does with the data that it takes over.
     pack_aspects(all, &mut packed);
     let (said, described) = (packed.view(), Described { summaries: 3, ..Described::of(&graph, &hierarchy) });
     assert_eq!((said.check(described), said.summarized()), (Ok(()), 2));
@@ -264,7 +265,7 @@ fn what_a_report_is_written_from_names_what_is_known_of_a_topic() {
 fn entities_of_which_more_is_said_than_is_kept_are_found_and_may_be_described_anew() {
     let [mut of_mill, of_ada] = found();
     assert!(all_long(&of_mill, &of_ada).is_empty());
-    // Nothing new is no more than was said.
+    // Repeated text adds nothing.
     let long = |seed: usize| (0..120).map(|number| format!("word{}", seed + number)).collect::<Vec<_>>().join(" ");
     of_mill.entities[1].description = long(0);
     assert!(all_long(&of_mill, &of_ada).is_empty());
@@ -286,7 +287,7 @@ fn entities_of_which_more_is_said_than_is_kept_are_found_and_may_be_described_an
     assert_eq!(said.entity_description(mill), before.view().entity_description(mill));
 }
 
-/// Returns what is too long in the notes of this file, where a model found this in them.
+/// Returns the descriptions that are too long, if a model extracted this from the notes in this file.
 fn all_long(of_mill: &Extraction, of_ada: &Extraction) -> Vec<(EntityOrdinal, Vec<String>)> {
     let spans = [MILL, ADA].map(|text| sentences(text).map(Span::from).collect::<Vec<_>>());
     let documents = [("Harl Mill", MILL, of_mill, 0), ("Ada Lorne", ADA, of_ada, 1)].map(|(title, text, found, at)| {

@@ -252,7 +252,7 @@ mod tests {
             ([2, 1, 0, 3].map(CommunityOrdinal).into(), [2, 1, 0].map(SummaryOrdinal).into())
         );
         let of = |at: u32| hierarchy.members(CommunityOrdinal(at)).iter().map(|it| it.0).collect::<Vec<_>>();
-        // The most central first, and of those alike the first.
+        // The most central ones first; ties in order.
         assert_eq!([of(0), of(1), of(2), of(3)], [vec![2, 1, 3, 0], vec![4, 5], vec![1, 3], vec![2]]);
         assert_eq!(hierarchy.relations().map(|it| it.0[0].0).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!((&packed.summary_layer[..], &packed.summary_member[..]), (&[1, 1, 2][..], &[0, 4, 3, 5, 0, 1][..]));

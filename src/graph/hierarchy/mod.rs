@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(hierarchy.relations().collect::<Vec<_>>(), [([0, 2].map(EntityOrdinal), 1.5, None)]);
         assert_eq!(hierarchy.summary_name(SummaryOrdinal(1)), "y");
         assert_eq!(hierarchy.summarized(SummaryOrdinal(0)).collect::<Vec<_>>(), [(2, 1.0)]);
-        // The one is in the part, the other in the whole alone.
+        // One is in the part, the other only in the whole.
         assert_eq!(hierarchy.smallest_communities(), [(EntityOrdinal(0), top), (EntityOrdinal(2), part)]);
         let counts = HierarchyCounts {
             relations: 1,

@@ -70,7 +70,7 @@ mod tests {
     use crate::graph::packed::PackedGraph;
     use crate::graph::resolution::PackedResolution;
 
-    /// Three documents of a passage with a sentence: 0 mentions entity 0, 1 mentions both, 2 mentions 1.
+    /// Three documents with one passage of one sentence: 0 mentions entity 0, 1 mentions both, 2 mentions 1.
     fn packed() -> PackedGraph {
         PackedGraph {
             document_passages: vec![0, 1, 2, 3],

@@ -1,4 +1,4 @@
-//! Partitions of graphs whose communities are known, and what holds of every partition.
+//! Partitions of graphs with known communities, and properties of every partition.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn ring_of_cliques(cliques: u32, size: u32) -> WeightedGraph {
     WeightedGraph::of_edges((cliques * size) as usize, &edges)
 }
 
-/// A graph whose edges are drawn at random, more of them within groups of `group` vertices.
+/// A random graph with more edges within groups of `group` vertices.
 fn planted(vertices: u32, group: u32, seed: u64) -> WeightedGraph {
     let mut random = SplitMix64::new(seed);
     let mut below = |count: u32| random.below(count);
@@ -62,7 +62,7 @@ fn a_seed_gives_one_partition_and_every_community_of_every_level_is_connected() 
         let all = levels(&graph, &options);
         assert_eq!(all, levels(&graph, &options));
         assert!(all.iter().all(|community| is_connected(&graph, &community.members)), "seed {seed}");
-        // On each level, what is parted is parted whole.
+        // On each level, communities are divided completely.
         for (number, community) in (0..).zip(&all) {
             let mut inside: Vec<u32> =
                 all.iter().filter(|it| it.parent == Some(number)).flat_map(|it| it.members.clone()).collect();
@@ -82,7 +82,7 @@ fn refinement_parts_communities_into_connected_ones() {
         let strengths = (0..400).map(|vertex| graph.strength(vertex)).collect();
         let (graph, resolution) = (graph.with_sizes(strengths), 1.0 / (2.0 * graph.total()));
         let mut random = SplitMix64::new(seed);
-        // Two halves, neither of which hangs together better than chance would have it.
+        // Two halves that are connected no better than by chance.
         let halves: Vec<u32> = (0..400).map(|vertex| vertex % 2).collect();
         let go_on = Cancellation::default();
         let mut parts = refine(&graph, &halves, (resolution, 0.01), &mut random, &go_on).unwrap();
@@ -92,7 +92,7 @@ fn refinement_parts_communities_into_connected_ones() {
             assert!(part.iter().all(|vertex| vertex % 2 == part[0] % 2), "seed {seed}: a part of two communities");
             assert!(is_connected(&graph, &part), "seed {seed}");
         }
-        // Before the last step, which would part what does not hang together.
+        // Before the last step, which would divide disconnected parts.
         let mut communities: Vec<u32> = (0..400).collect();
         round(&graph, &mut communities, (resolution, 0.01), &mut random, &go_on).unwrap();
         let count = renumber(&mut communities);
@@ -104,7 +104,7 @@ fn refinement_parts_communities_into_connected_ones() {
 fn no_round_loses_and_one_without_a_gain_is_not_the_last() {
     let mut gains_later = 0;
     for seed in 0..20 {
-        // No groups: there are many partitions that are nearly as good as the best.
+        // Without groups, many partitions are almost as good as the best one.
         let graph = planted(60, 60, seed);
         let after = |rounds_max| {
             let options = LeidenOptions { rounds_max, seed, ..LeidenOptions::default() };
@@ -157,7 +157,7 @@ fn a_star_and_a_clique_are_left_whole_where_they_cannot_be_parted() {
     assert_eq!(all.len(), 1);
 }
 
-/// Each edge weighs twice the next: every partition takes the heaviest pair away.
+/// Each edge weighs twice as much as the next: every partition separates the heaviest pair.
 #[test]
 fn levels_are_bounded_though_every_one_of_them_parts_little() {
     let edges: Vec<(u32, u32, f32)> =
@@ -190,7 +190,7 @@ fn the_modularity_of_two_halves_is_what_its_definition_says() {
     assert!((modularity(&graph, &found, 1.0) - (6.0 / 7.0 - 0.5)).abs() < 1e-6);
 }
 
-/// Every step looks for a stop at every vertex, so that none continues for long.
+/// Every step checks for a stop at every vertex, so that none continues for long.
 #[test]
 fn a_stop_ends_every_step() {
     let (graph, options, stop) = (planted(400, 20, 5), LeidenOptions::default(), Cancellation::default());

@@ -1,4 +1,4 @@
-//! Matching against its brute-force twin, and what its bounds and caps do.
+//! Matching compared with its brute-force twin, and the effects of its bounds and caps.
 
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
@@ -18,7 +18,7 @@ struct Side {
 }
 
 impl Side {
-    /// Two passages make a document.
+    /// Each two passages make a document.
     fn of(questions: &[Question]) -> Self {
         let mut side = Self {
             passage: Vec::new(),
@@ -56,7 +56,7 @@ impl Side {
     }
 }
 
-/// Its name, its passage, its keywords, its vector.
+/// A question: its name, its passage, its keywords, its vector.
 type Question = (u64, u32, Vec<u32>, [f32; 3]);
 
 fn question() -> impl Strategy<Value = Question> {
@@ -70,8 +70,8 @@ fn side() -> impl Strategy<Value = Side> {
     prop::collection::vec(question(), 0..160).prop_map(|questions| Side::of(&questions))
 }
 
-/// Questions, and what they are after each of three changes: at a place, one is removed, is another, gets another
-/// vector, goes to the front, or comes.
+/// Questions, and their state after each of three changes: one is removed, replaced, moved to the front or added, or
+/// gets another vector.
 fn edited() -> impl Strategy<Value = Vec<Side>> {
     let few = prop::array::uniform3((0i8..2).prop_map(f32::from));
     let of_few = prop::collection::vec(
@@ -100,7 +100,7 @@ fn edited() -> impl Strategy<Value = Vec<Side>> {
     })
 }
 
-/// Returns the keywords that more than `most` questions have.
+/// Returns the keywords of more than `most` questions.
 fn frequent(side: &Side, most: usize) -> Vec<KeywordOrdinal> {
     let count = |keyword: &KeywordOrdinal| side.keyword.iter().filter(|it| *it == keyword).count();
     (0..8).map(KeywordOrdinal).filter(|keyword| count(keyword) > most).collect()

@@ -188,7 +188,7 @@ fn a_stop_is_obeyed_while_names_are_found() {
     assert!(matches!(found, Err(crate::Error::Cancelled)));
 }
 
-/// What texts and titles are made of: few words, so that how they are written changes often.
+/// The pieces of texts and titles: few words, so that their spelling changes often.
 const PIECES: &[&str] = &[
     "Harl",
     "Mill",
@@ -219,7 +219,7 @@ const PIECES: &[&str] = &[
     "harl\u{fdfa}",
 ];
 
-/// A document of a corpus that changes.
+/// A document of a changing corpus.
 #[derive(Debug, Clone, PartialEq)]
 struct Changing {
     title: Option<String>,
@@ -258,7 +258,7 @@ fn named<'a>(corpus: &'a [Changing], sentences: &'a [Vec<Vec<Span>>]) -> Vec<Nam
     corpus.iter().zip(sentences).map(document).collect()
 }
 
-/// Packs a corpus by what an earlier one came to; `now` says what each of its documents is.
+/// Packs a corpus with the results of an earlier one; `now` gives the present number of each of its documents.
 fn pack_after(
     (before, packed, statistics): (&[Changing], &PackedGraph, &PackedNameStatistics),
     now: &[Option<usize>],
@@ -304,7 +304,7 @@ proptest::proptest! {
         steps in proptest::collection::vec(proptest::collection::vec(proptest::prelude::any::<u8>(), 48), 1..4),
     ) {
         let pool: Vec<Changing> = pool.iter().map(Changing::of).collect();
-        // A document is one of the pool; it is there, it is not, or it says what the one after it says.
+        // Each document of the pool is present, absent, or has the text of the next one.
         let corpus_of = |step: &[u8]| -> Vec<(usize, Changing)> {
             let at = |number: usize| match step[number] % 6 {
                 0 => None,

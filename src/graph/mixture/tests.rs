@@ -1,4 +1,4 @@
-//! What holds of all clusters, clusters that are known, and input that is not as it should be.
+//! Properties of all clusters, known clusters, and invalid input.
 
 use super::planted::{PlantedOptions, Random, adjusted_rand, planted};
 use super::*;
@@ -10,7 +10,7 @@ fn soft_clusters(vectors: &[f32], dimensions: usize, options: &MixtureOptions) -
 const PLANTED: PlantedOptions =
     PlantedOptions { count: 1_000, dimensions: 128, topics: 20, groups_per_topic: 2, noise: 1.0, seed: 7 };
 
-/// Clusters vectors, and checks what holds of all clusters.
+/// Clusters vectors, and checks the properties of all clusters.
 fn checked(vectors: &[f32], dimensions: usize, options: &MixtureOptions) -> SoftClusters {
     let found = soft_clusters(vectors, dimensions, options);
     let count = vectors.len().checked_div(dimensions).unwrap_or(0);
@@ -43,7 +43,7 @@ fn memberships_mean(found: &SoftClusters) -> f64 {
     found.cluster.len() as f64 / (found.rows.len() - 1) as f64
 }
 
-/// Returns the adjusted Rand index of clusters, and of as many by k-means alone.
+/// Returns the adjusted Rand index of these clusters, and that of as many by k-means alone.
 fn agreements(options: PlantedOptions) -> (f64, f64) {
     let planted = planted(options);
     let unbounded = MixtureOptions { members_max: usize::MAX, ..MixtureOptions::default() };
@@ -235,7 +235,7 @@ fn the_fallback_finds_what_linfa_finds_where_both_can() {
     assert!(gaussian::full(&few, 8, 1).is_none(), "more Gaussians than points");
 }
 
-/// Every block of rows, every start of k-means, every fit and every cluster looks for a stop.
+/// Every block of rows, every start of k-means, every fit and every cluster checks for a stop.
 #[test]
 fn a_stop_ends_every_step() {
     let (options, stop) = (MixtureOptions::default(), Cancellation::default());

@@ -1,4 +1,4 @@
-//! What names stand for, on small collections, and what a file of it must keep.
+//! What names stand for in small collections, and what a valid file of it guarantees.
 
 use super::*;
 use crate::domain::{Cancellation, NamePair, NameVerdict, Span};
@@ -6,7 +6,7 @@ use crate::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
 use crate::graph::packed::PackedGraph;
 use crate::text::sentences;
 
-/// Names and what they stand for, of documents given by title and text.
+/// Names and what they stand for, in documents given by title and text.
 struct Found {
     packed: PackedGraph,
     resolution: PackedResolution,
@@ -32,8 +32,8 @@ fn found(documents: &[(&str, &str)], asked: &[NamePair]) -> Found {
 }
 
 impl Found {
-    /// Returns the name that stands for what a name stands for in a document.
-    fn thing(&self, name: &str, document: u32) -> &str {
+    /// Returns the name of the entity that a name stands for in a document.
+    fn entity(&self, name: &str, document: u32) -> &str {
         let graph = self.packed.view();
         let entity = graph.entity(name).unwrap_or_else(|| panic!("no name `{name}`"));
         graph.entity_name(self.resolution.view().canonical(entity, DocumentOrdinal(document)))
@@ -60,7 +60,7 @@ fn a_last_name_stands_for_the_person_of_its_document() {
         ],
         &[],
     );
-    assert_eq!([0, 1].map(|it| found.thing("marlow", it)), ["ada marlow", "marlow"]);
+    assert_eq!([0, 1].map(|it| found.entity("marlow", it)), ["ada marlow", "marlow"]);
     assert_eq!([found.type_of("ada marlow"), found.type_of("ostby")], [Some(NameType::Person), None]);
 }
 
@@ -75,8 +75,8 @@ fn of_documents_with_one_name_each_means_its_own_and_others_that_with_which_they
         ],
         &[],
     );
-    let things = [0, 1, 2, 3].map(|it| found.thing("jordan vale", it));
-    assert_eq!(things, ["jordan vale architect", "jordan vale swimmer", "jordan vale architect", "jordan vale"]);
+    let entities = [0, 1, 2, 3].map(|it| found.entity("jordan vale", it));
+    assert_eq!(entities, ["jordan vale architect", "jordan vale swimmer", "jordan vale architect", "jordan vale"]);
     assert_eq!(found.reason("jordan vale"), Some(Reason::Bearer));
     assert_eq!(found.type_of("jordan vale swimmer"), Some(NameType::Person));
 }
@@ -90,9 +90,9 @@ fn letters_spellings_and_titles_stand_for_the_same_in_all_documents() {
         ],
         &[],
     );
-    assert_eq!(found.thing("htu", 1), "harbor trust union");
-    assert_eq!(found.thing("st brannoc", 0), found.thing("saint brannoc", 1));
-    assert_eq!(found.thing("dr ines corvin", 0), "ines corvin");
+    assert_eq!(found.entity("htu", 1), "harbor trust union");
+    assert_eq!(found.entity("st brannoc", 0), found.entity("saint brannoc", 1));
+    assert_eq!(found.entity("dr ines corvin", 0), "ines corvin");
     assert_eq!(
         [found.reason("htu"), found.reason("dr ines corvin")],
         [Some(Reason::Parenthesis), Some(Reason::Honorific)]
@@ -109,8 +109,8 @@ fn letters_that_stand_for_different_names_are_no_name_of_either_elsewhere() {
         ],
         &[],
     );
-    let things = [0, 1, 2].map(|it| found.thing("htu", it));
-    assert_eq!(things, ["harbor trust union", "halven technical university", "htu"]);
+    let entities = [0, 1, 2].map(|it| found.entity("htu", it));
+    assert_eq!(entities, ["harbor trust union", "halven technical university", "htu"]);
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn letters_that_stand_for_one_name_elsewhere_do_not_make_another_of_it_here() {
         ],
         &[],
     );
-    assert_eq!([0, 1].map(|it| found.thing("htu", it)), ["harbor trust union", "hill town union"]);
-    assert_eq!(found.thing("hill town union", 1), "hill town union");
+    assert_eq!([0, 1].map(|it| found.entity("htu", it)), ["harbor trust union", "hill town union"]);
+    assert_eq!(found.entity("hill town union", 1), "hill town union");
 }
 
 #[test]
@@ -148,12 +148,12 @@ fn a_misspelling_needs_the_same_company_and_no_sentence_with_both() {
         found(&all, &[])
     };
     let merged = with_others(&[("", &right), ("", &wrong)]);
-    assert_eq!(merged.thing("theodora varnholt", 0), merged.thing("theodora varnhollt", 1));
+    assert_eq!(merged.entity("theodora varnholt", 0), merged.entity("theodora varnhollt", 1));
     let apart = with_others(&[("", &right), ("", &wrong), ("", both)]);
-    assert_ne!(apart.thing("theodora varnholt", 0), apart.thing("theodora varnhollt", 1));
+    assert_ne!(apart.entity("theodora varnholt", 0), apart.entity("theodora varnhollt", 1));
     let stranger = "Theodora Varnhollt sells fish in Port Lunn to Petra Quist.";
     let apart = with_others(&[("", &right), ("", stranger)]);
-    assert_ne!(apart.thing("theodora varnholt", 0), apart.thing("theodora varnhollt", 1));
+    assert_ne!(apart.entity("theodora varnholt", 0), apart.entity("theodora varnhollt", 1));
 }
 
 #[test]
@@ -169,8 +169,8 @@ fn what_is_asked_for_comes_before_what_rules_say() {
         pair("nobody", "htu", NameVerdict::Same),
     ];
     let found = found(&documents, &asked);
-    assert_eq!([0, 1].map(|it| found.thing("htu", it)), ["htu", "htu"]);
-    assert_eq!(found.thing("nessa corvo", 1), found.thing("ines corvin", 1));
+    assert_eq!([0, 1].map(|it| found.entity("htu", it)), ["htu", "htu"]);
+    assert_eq!(found.entity("nessa corvo", 1), found.entity("ines corvin", 1));
     assert!(found.resolution.view().merges().any(|it| it.reason == Reason::Asked));
 }
 
@@ -185,7 +185,7 @@ fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
     );
     let resolution = found.resolution.view();
     let by_thing = resolved(&found.packed.view(), &resolution);
-    let (names, things) = (found.packed.view(), by_thing.view());
+    let (names, entities) = (found.packed.view(), by_thing.view());
     for passage in names.passages() {
         let document = names.passage_document[passage];
         let mut due: Vec<_> = names
@@ -195,15 +195,15 @@ fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
             .collect();
         due.sort_unstable();
         due.dedup();
-        let mentions = things.passage_mentions.of(passage);
-        let is: Vec<_> = mentions.map(|it| (things.mention_entity[it], things.mention_sentence[it])).collect();
+        let mentions = entities.passage_mentions.of(passage);
+        let is: Vec<_> = mentions.map(|it| (entities.mention_entity[it], entities.mention_sentence[it])).collect();
         assert_eq!(is, due);
     }
-    for entity in things.entity_documents.ordinals() {
-        let documents = things.entity_mentions.of(entity).map(|it| things.passage_document[things.posting_passage[it]]);
+    for entity in entities.entity_documents.ordinals() {
+        let documents = entities.entity_mentions.of(entity).map(|it| entities.passage_document[entities.posting_passage[it]]);
         let mut documents: Vec<_> = documents.collect();
         documents.dedup();
-        assert_eq!(things.entity_documents[entity] as usize, documents.len());
+        assert_eq!(entities.entity_documents[entity] as usize, documents.len());
     }
     let alone = resolved(&found.packed.view(), &PackedResolution::of_names(found.packed.entity_name_ends.len()).view());
     assert_eq!((&alone.mention_entity, &alone.own_entity), (&found.packed.mention_entity, &found.packed.own_entity));
@@ -213,7 +213,7 @@ fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
     );
 }
 
-/// A name in very many documents, one that is longer than any name, other scripts, and nothing at all.
+/// A name in very many documents, one that is longer than allowed, other scripts, and no text at all.
 #[test]
 fn hubs_long_names_other_scripts_and_nothing_are_borne() {
     let long = "Aa".repeat(5_000);
@@ -224,7 +224,7 @@ fn hubs_long_names_other_scripts_and_nothing_are_borne() {
     documents.push(("الطاحونة", "بنت آدا الطاحونة عند النهر."));
     documents.push(("(HTU", "( (HTU) () (, HTU"));
     let many = found(&documents, &[]);
-    assert_eq!(many.thing("hub", 7), "hub number 7");
+    assert_eq!(many.entity("hub", 7), "hub number 7");
     found(&[], &[]);
     found(&[("", "")], &[]);
 }

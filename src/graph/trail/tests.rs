@@ -42,7 +42,7 @@ static NOWHERE: FxHashMap<PassageOrdinal, f32> = FxHashMap::with_hasher(FxBuildH
 static NOTHING: FxHashSet<EntityOrdinal> = FxHashSet::with_hasher(FxBuildHasher);
 static NO_CUES: FxHashMap<CueOrdinal, f32> = FxHashMap::with_hasher(FxBuildHasher);
 
-/// What a question without a word says.
+/// The evidence of a question without words.
 const NO_EVIDENCE: Evidence<'_> = Evidence {
     idf: &[],
     passage_covered: Column::new(&[]),
@@ -113,7 +113,7 @@ fn an_index_without_passages_has_nothing_to_walk() {
     assert!(walk.scores.is_empty());
 }
 
-/// Returns the candidates of the small graph with their features, where `sentences` are vectors.
+/// Returns the candidates of the small graph with their features; `sentences` are vectors.
 fn judged(
     evidence: &Evidence<'_>,
     asked: &dyn Fn(&Candidates) -> Vec<Substituted>,
@@ -152,7 +152,7 @@ fn a_leap_goes_from_a_passage_over_what_it_mentions() {
     let asked = |candidates: &Candidates| {
         let leaps = candidates.leaps(10);
         let terms: Vec<(u32, u32, u64)> = leaps.iter().map(|leap| (leap.from.0, leap.entity.0, leap.terms)).collect();
-        // Of the passage that bears the name no sentence speaks for the leap.
+        // In the passage with that name, no sentence supports the leap.
         assert_eq!(terms, [(1, 0, 0), (0, 0, 0b01)]);
         let cosine = |passage: &PassageOrdinal| if *passage == 1 { 0.8 } else { 0.5 };
         leaps

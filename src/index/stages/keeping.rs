@@ -122,9 +122,9 @@ mod tests {
         let whole = known(1 + WHOLE_ROWS);
         assert_eq!(kept_title(&whole, "Harl Mill").as_deref(), Some(vector.values()));
         assert_eq!(kept_title(&whole, "Pale Hill"), None);
-        // A kill in the middle of writing.
+        // Cut by a kill while it was written.
         assert_eq!(kept_title(&known(WHOLE_ROWS), "Harl Mill"), None);
-        // What is no number is not believed.
+        // A value that is not a number is not accepted.
         let mut rows = Rows::new(1);
         rows.keys.extend((0..WHOLE_ROWS).map(|row| title_key("A", row)));
         f32::NAN.to_le_bytes().iter().for_each(|byte| rows.vectors.push_bytes(&[0, 0, 0, 0, *byte]));

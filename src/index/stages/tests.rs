@@ -1,5 +1,4 @@
-//! For each change, the stages that run, and that what comes of it is what comes of nothing: the same records without a
-//! version before.
+//! For each change: which stages run, and that the result equals that of the same records without a previous version.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ use crate::workspace::{ModelStage, Workspace, WorkspaceOptions, WrittenExtractio
 /// The built-in table under another name; counts the texts that it embeds.
 #[derive(Default)]
 struct Counting {
-    /// Whether its vectors are worth keeping as they come.
+    /// Whether its vectors are worth keeping as they arrive.
     is_costly: bool,
     texts: AtomicU64,
 }
@@ -62,7 +61,7 @@ const RESOLUTION: &str = "resolution";
 const HIERARCHY: &str = "hierarchy";
 const TERMS: &str = "terms";
 
-/// An index, and what it is brought up to date with.
+/// An index, and its sources.
 struct Indexed {
     folder: tempfile::TempDir,
     runtime: tokio::runtime::Runtime,
@@ -116,8 +115,8 @@ impl Indexed {
         self.runtime.block_on(remove(&mut workspace, ids, &self.performers, options)).unwrap()
     }
 
-    /// Brings the index up to date by `update`: these stages run and no others, and what comes of it is what comes of
-    /// the same records without a version.
+    /// Updates the index with `update`: exactly these stages run, and the result equals that of the same records
+    /// without a previous version.
     #[track_caller]
     fn check_with(&self, update: impl Fn(&str) -> IndexReport, made: &[&str]) {
         let report = self.compare(update);
@@ -125,7 +124,7 @@ impl Indexed {
         assert_eq!(ran, made, "{:?}", taken_over(&report));
     }
 
-    /// Brings the index up to date by `update`: what comes of it is what comes of the same records without a version.
+    /// Updates the index with `update`: the result equals that of the same records without a previous version.
     #[track_caller]
     fn compare(&self, update: impl Fn(&str) -> IndexReport) -> IndexReport {
         let clean = self.path("clean");
@@ -146,7 +145,7 @@ impl Indexed {
             let [index, clean] = [("index", &report), ("clean", &anew)].map(|(place, report)| {
                 fs::read(self.path(place).join("versions").join(report.version.to_string()).join(name)).ok()
             });
-            // A model that lists entities leaves nothing for the next version.
+            // With a model that lists entities, nothing is left for the next version.
             assert!(index == clean && (index.is_some() || name == "names.bin"), "{name}");
         }
         report
@@ -203,7 +202,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every stage, but for one that only embedders have whose vectors are kept.
+/// Every stage, except the one that only embedders with kept vectors have.
 fn all(is_costly: bool) -> Vec<&'static str> {
     let vectors = if is_costly { &VECTORS[..] } else { &VECTORS[..3] };
     [&[NAMES, RESOLUTION], vectors, &[MATCHING, HIERARCHY, TERMS]].concat()
@@ -246,7 +245,7 @@ fn a_document_that_comes_changes_or_goes_makes_all_stages_run() {
         indexed.documents.push(Document::new("mill", Some("The mill".to_owned()), "Ada Wren built the mill in 1790."));
         indexed.check(&all(is_costly));
         indexed.documents[0].title = Some("Another title".to_owned());
-        // Questions of rules name what a document is about, as its title does.
+        // Questions by rule name the subject of a document, as its title does.
         indexed.check(&all(is_costly));
     }
 }
@@ -276,7 +275,7 @@ fn fields_of_which_little_changed_are_kept_and_say_what_those_of_a_clean_build_s
         (&|all| put(all, note(2, "Ada Wren painted the heron twice.")), [0, 1, 0]),
         (&|all| put(all, note(50, "A granary burned beside it.")), [1, 0, 0]),
         (&|all| remove(all, &["note-12", "sarrow"]), [0, 0, 2]),
-        // Again, so that what came goes.
+        // Again, so that the additions go.
         (&|all| put(all, note(2, "Nobody painted it.")), [0, 1, 0]),
         (&|all| put(all, Document { title: Some("Another mill".to_owned()), ..note(3, "It is new.") }), [0, 1, 0]),
         (&|all| remove(all, &["note-50"]), [0, 0, 1]),
@@ -308,7 +307,7 @@ fn texts_that_are_as_before_are_not_embedded_again() {
         let embedder = Arc::new(Counting { is_costly, ..Counting::default() });
         let mut indexed = Indexed::new(embedder.clone());
         let texts_of = |report: &IndexReport| {
-            // No version keeps those of raised questions that cost little.
+            // Versions do not keep vectors of raised questions if they are cheap.
             embedder.texts.swap(0, Ordering::Relaxed) - if is_costly { 0 } else { report.counts.outgoing }
         };
         embedder.texts.store(0, Ordering::Relaxed);
@@ -378,7 +377,7 @@ fn entities_that_a_model_found_change_names_and_hierarchy_and_nothing_else() {
     indexed.check_with(repair, &[NAMES, HIERARCHY]);
     write_report(&indexed);
     indexed.check(&[]);
-    // What a model found is taken over, and reports with it.
+    // A model's extractions and reports are taken over.
     let options = MatchOptions { quota: EdgeQuota::Split { within: 1, across: 1 }, ..MatchOptions::default() };
     let indexed = Indexed { options: IndexOptions { matching: options, ..IndexOptions::default() }, ..indexed };
     indexed.check(&[MATCHING]);
@@ -411,7 +410,7 @@ fn another_embedder_makes_vectors_and_matching_anew() {
             let mut workspace = indexed.workspace(place);
             indexed.runtime.block_on(re_embed(&mut workspace, &performers, &indexed.options)).unwrap()
         };
-        // Layers are made of vectors; those of the first are equal.
+        // Layers depend on vectors, which stay the same in the first case.
         let layers: &[&str] = if vectors == VECTORS { &[] } else { &[HIERARCHY] };
         indexed.check_with(renew, &[vectors, &[MATCHING], layers].concat());
     }
@@ -425,7 +424,7 @@ fn a_repair_makes_anew_what_is_damaged_and_what_is_made_of_it() {
             let mut workspace = indexed.workspace(place);
             indexed.runtime.block_on(repair(&mut workspace, &indexed.performers, &indexed.options)).unwrap()
         };
-        // Lengths of texts lie with the graph.
+        // Text lengths are stored with the graph.
         indexed.damage("graph.bin");
         indexed.check_with(repair, &[NAMES, RESOLUTION, HIERARCHY, TERMS]);
         indexed.damage("matches.bin");
@@ -440,14 +439,14 @@ fn a_repair_makes_anew_what_is_damaged_and_what_is_made_of_it() {
         indexed.check_with(repair, &[]);
         indexed.damage("text/passages/meta.json");
         indexed.check_with(repair, &[TERMS]);
-        // A small file of vectors is one block. Equal vectors match equally.
+        // A small file of vectors is a single block. Equal vectors match equally.
         indexed.damage("vectors.bin");
         let vectors = if is_costly { &VECTORS[..] } else { &VECTORS[..3] };
         indexed.check_with(repair, vectors);
     }
 }
 
-/// Where no version is raised, indexes keep what a stage made before.
+/// If no stage version is raised, indexes keep earlier results of a stage.
 #[test]
 fn of_equal_inputs_each_version_of_a_stage_makes_the_same() {
     let indexed = Indexed::new(Arc::new(Counting { is_costly: true, ..Counting::default() }));

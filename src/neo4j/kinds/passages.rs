@@ -108,14 +108,14 @@ mod tests {
         assert_eq!(name("Harl Mill", Some("History"), 2, 3), "Harl Mill: History");
         assert_eq!(name("Harl Mill", Some("Harl Mill"), 1, 3), "Harl Mill 1");
         assert_eq!(name("Harl Mill", None, 3, 3), "Harl Mill 3");
-        // What it is called stands once.
+        // The title occurs once.
         assert_eq!(name("Harl Mill", Some("Harl Mill › History"), 2, 3), "Harl Mill: History");
         assert_eq!(name("Harl Mill", Some("Harl Mills"), 2, 3), "Harl Mill: Harl Mills");
     }
 
     #[test]
     fn a_document_without_a_title_is_called_by_the_end_of_its_path() {
-        // A picture cuts what is long: the end of a path tells it from others.
+        // Pictures cut long captions, and the end of a path distinguishes it from others.
         assert_eq!(documents::name(None, "notes/mills/harl.txt"), "harl.txt");
         assert_eq!(documents::name(Some(""), "https://example.org/mills/"), "mills");
         assert_eq!(documents::name(Some("Harl Mill"), "notes/mills/harl.txt"), "Harl Mill");

@@ -1,4 +1,4 @@
-//! What declarations must agree on, and every statement that follows from them.
+//! What declarations must agree on, and the statements that follow from them.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::super::element::MARKS;
 use super::*;
 use crate::workspace::tests::indexed;
 
-/// Every statement, as a reviewer reads it.
+/// All statements, as a reviewer reads them.
 fn all_statements() -> String {
     let mut all = String::new();
     let mut add = |title: &str, text: &str| writeln!(all, "# {title}\n\n{}\n", text.trim_end()).unwrap();
@@ -90,7 +90,7 @@ fn elements_are_what_their_kinds_declare() {
     let (snapshot, records) = (workspace.snapshot().unwrap(), workspace.records().unwrap());
     let source = Source::new(&snapshot, &records).unwrap();
     for kind in Kind::ALL {
-        // How alike questions and documents are decides whether there are any.
+        // A collection may lack these, depending on how similar its questions and documents are.
         let may_lack = matches!(kind, Kind::LeadsTo | Kind::MayLeadTo | Kind::MatchedWith | Kind::DuplicateOf)
             || matches!(kind, Kind::RelatesTo | Kind::Community | Kind::InCommunity | Kind::ParentCommunity)
             || matches!(kind, Kind::Summary | Kind::SummarizedEntity | Kind::SummarizedSummary)
@@ -122,8 +122,8 @@ fn the_style_of_the_browser_knows_every_label_and_type_and_no_other() {
     assert_eq!(selectors("relationship."), types.map(|it| (*it).to_owned()).collect());
 }
 
-/// The Browser fills a circle line by line, and drops a word that is longer than the line that it would begin, though
-/// it be the first: "Ermengarde of Tours" was captioned "of…".
+/// The Browser fills a circle line by line, and drops a word that is longer than the line that it would begin, even the
+/// first: "Ermengarde of Tours" was captioned "of…".
 #[test]
 fn a_long_word_fits_into_every_circle_that_people_look_at() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docker/browser/style.grass");

@@ -1,4 +1,4 @@
-//! The plan against a database in memory that takes its steps, and is interrupted anywhere.
+//! The plan, applied to a database in memory and interrupted at any point.
 
 use super::*;
 use proptest::prelude::*;
@@ -18,11 +18,11 @@ struct Store {
 struct Stored {
     until: Option<i64>,
     digest: i64,
-    /// The ends of a relationship, each with the version that it is there from.
+    /// The ends of a relationship, each with the version since which it exists.
     ends: Option<[(Key, i64); 2]>,
 }
 
-/// What is to be published: passages with contents, and edges between them with contents.
+/// A graph to publish: passages and edges between them, with contents.
 #[derive(Debug, Clone)]
 struct Graph {
     passages: std::collections::BTreeMap<u8, i64>,
@@ -142,11 +142,11 @@ impl Store {
         if let Some(old) = self.elements.get(&(kind, due.key, since)) {
             assert_eq!(old.ends, ends, "a relationship is not moved");
         }
-        // What is written is written whole: a mark of retirement goes.
+        // A write replaces the whole element, including a mark of retirement.
         self.elements.insert((kind, due.key, since), Stored { until: None, digest: due.digest, ends });
     }
 
-    /// Removes an element, and as the database does, what hangs on it.
+    /// Removes an element, with everything attached to it, as the database does.
     fn remove(&mut self, kind: Kind, key: Key, since: i64) {
         self.elements.remove(&(kind, key, since));
         if kind == Kind::Passage {
@@ -181,8 +181,8 @@ fn graphs() -> impl Strategy<Value = Graph> {
 }
 
 proptest! {
-    /// Whatever was published before, and wherever that was interrupted, a publish that is let finish ends in the graph
-    /// that is due and nothing else; and no reader ever sees anything in between.
+    /// Whatever was published before, and wherever that was interrupted, a publish that may finish gives exactly the
+    /// new graph; and no reader ever sees a state in between.
     #[test]
     fn a_publish_that_is_let_finish_ends_in_what_is_due(
         attempts in prop::collection::vec((graphs(), any::<bool>(), 1..40_usize), 0..5),
@@ -198,7 +198,7 @@ proptest! {
             let leftovers = if is_same { Leftovers::Keep } else { Leftovers::Drop };
             begun = Some((store.version, graph.clone(), change));
             store.publish(&graph, change, leftovers, steps_max);
-            // Once more the same, from where it stopped.
+            // The same once more, from where it stopped.
             if begun.as_ref().is_some_and(|(version, ..)| *version == store.version) {
                 store.publish(&graph, change, Leftovers::Keep, steps_max);
             }

@@ -113,7 +113,7 @@ mod tests {
         let of = |kind, names: &[&str], scope| with_topics(quoted(kind, names), &found(scope));
         let overview = of(AnswerKind::Extractive, &["a"], QuestionScope::Subject);
         assert_eq!(said(&overview), (AnswerKind::Overview, "a\nMills: b\nWeirs: f", 3));
-        // Where nothing was found, nothing is said; a fact is answered as it is.
+        // Without results, there is no answer; a factual question is answered as such.
         let silent = of(AnswerKind::Nothing, &[], QuestionScope::Subject);
         assert_eq!(said(&silent), (AnswerKind::Nothing, "", 0));
         let fact = of(AnswerKind::Extractive, &["a"], QuestionScope::Fact);

@@ -61,7 +61,7 @@ mod tests {
         PassageId::of(&[name.as_bytes()])
     }
 
-    /// Returns the names of what is shown of passages `a` to `f`, of which `e` was noted and `d` was judged relevant.
+    /// Returns the names of the passages shown, from `a` to `f`, of which `e` was noted and `d` was judged relevant.
     fn shown(pick: Option<&[&str]>, count: usize) -> (String, usize) {
         let note = PlanNote {
             about: "e".to_owned(),

@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// Returns a community, and nothing beside it.
+    /// Returns a community and no other source.
     fn community() -> Sources {
         const FINDINGS: [&str; 5] = [
             "Harl Mill was built by Ada Lorne.",
@@ -234,7 +234,7 @@ mod tests {
         Sources { hits: Vec::new(), rows: row.into_iter().collect(), notes: Vec::new() }
     }
 
-    /// Returns what is quoted of a community for a sentence, and whether that bears it out.
+    /// Returns what is quoted from a community for a sentence, and whether the quotations support it.
     fn quoted(written: &str) -> (Vec<String>, bool) {
         let sources = community();
         let cited = sources.cited(0, written, "What happened there?").expect("it is there");
@@ -246,14 +246,14 @@ mod tests {
     fn of_a_row_only_what_is_quoted_bears_a_sentence_out() {
         let (one, two) = ("Harl Mill closed in 1860.", "Harl Mill was built by Ada Lorne.");
         assert_eq!(quoted("Harl Mill closed in 1860."), (vec![one.to_owned()], true));
-        // As many as it takes, and no more than a reader looks at.
+        // As many as needed, but no more than a reader looks at.
         assert_eq!(
             quoted("Harl Mill, built by Ada Lorne, closed in 1860."),
             (vec![two.to_owned(), one.to_owned()], true)
         );
         let (quotes, is_borne_out) = quoted("Of 1850, 1860 and 1871, Harl Mill saw a fire, Tom Reed and the end.");
         assert_eq!((quotes.len(), is_borne_out), (QUOTES_MAX, false));
-        // The title of a community is nobody's sentence.
+        // The title of a community is not a sentence of any document.
         assert!(!quoted("Harl Mill in Westmoor closed in 1860.").1);
         assert!(quoted("Nothing of the kind.").0.len() == 1, "what is cited leads to a passage");
     }

@@ -162,7 +162,7 @@ mod tests {
         // `d` is first for one part, and `e`, which the whole question does not find, for another.
         let parts = || vec![list(0, &[("d", 5.0), ("a", 1.0)]), list(0, &[("e", 5.0), ("b", 1.0)])];
         assert_eq!(fuse(parts()), "daebc");
-        // So does one with an answer that a rule guessed.
+        // So does a list whose answer a rule guessed.
         let guessed = |list| RankedList { is_guessed: true, ..list };
         assert_eq!(fuse(parts().into_iter().map(guessed).collect()), "adbce");
         let [first, second] = <[_; 2]>::try_from(parts()).ok().expect("two parts");
@@ -172,7 +172,7 @@ mod tests {
         // Two lists that agree do not outweigh one.
         let twice = vec![list(0, &[("d", 5.0), ("c", 1.0)]), list(0, &[("d", 5.0), ("c", 1.0)])];
         assert_eq!(fuse(twice), "dabc");
-        // Where no passage stands out from the last, none but the first says much.
+        // If no passage is much better than the last one, only the first counts for much.
         assert_eq!(fuse(vec![list(0, &[("d", 5.0), ("c", 1.1), ("e", 1.0)])]), "dabce");
     }
 

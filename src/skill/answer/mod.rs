@@ -245,7 +245,7 @@ mod tests {
             [CitedSentence { text: "Ada Lorne built it.".to_owned(), passages: vec![0, 1], web: vec![] }]
         );
         assert_eq!(written.short.as_deref(), Some("Ada"));
-        // It says nothing of whom no sentence and nothing that is cited speaks.
+        // It makes no claim about people whom neither a sentence nor a citation mentions.
         let other =
             json!({ "can_answer": true, "short": "Tom Reed", "sentences": [{ "text": "Ada did.", "passages": [1] }] });
         assert_eq!(checked(other).unwrap().short, None);

@@ -1,4 +1,4 @@
-//! What a passage says, whatever a model says of it.
+//! What a passage says decides, whatever a model claims about it.
 
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ fn a_relation_without_its_words_stands_on_a_sentence_that_names_both_or_not_at_a
     ];
     let found = check(TEXT, &entities, &relations).unwrap();
     let said: Vec<(&str, u8)> = found.relations.iter().map(|it| (it.evidence.of(TEXT), it.strength)).collect();
-    // A pair that is named twice counts once, as where it is closest.
+    // A pair that is named twice counts once, where the names are closest.
     assert_eq!(said, [("Harl Mill was built by Ada Lorne in 1802.", 4), ("Lorne came from Vell", 1)]);
     assert_eq!(found.dropped, Dropped { entities: 0, relations: 1 });
 }

@@ -1,4 +1,4 @@
-//! Questions of whole passages: they are read by people, so that they are compared word for word.
+//! Questions of whole passages: people read them, so they are compared word for word.
 
 use super::*;
 use crate::chunk::{ChunkOptions, passages};
@@ -227,7 +227,7 @@ fn there_are_never_too_many_questions_and_never_two_alike() {
     let texts: std::collections::BTreeSet<_> = asked.iter().map(|it| &it.text).collect();
     assert_eq!(texts.len(), asked.len());
 
-    // One name with its article and without.
+    // A name with its article and without.
     let text = "The Umayyads were rulers. Later the Umayyads were criticized by some.";
     let asked = questions("Caliphate", text);
     let of_them = asked.iter().filter(|it| it.kind == QuestionKind::Outgoing && it.text.contains("the Umayyads"));

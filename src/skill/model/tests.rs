@@ -1,4 +1,4 @@
-//! What comes of asking a model, reply by reply.
+//! The results of asking a model, reply by reply.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use super::*;
 use crate::domain::{BudgetKind, Cost, Usage};
 use crate::llm::{Finish, Replying};
 
-/// Says a number from 1 to 9.
+/// A skill that returns a number from 1 to 9.
 struct Pick;
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ impl Skill for Pick {
     }
 }
 
-/// Says what is due, and remembers what it was asked.
+/// Gives its replies in order, and records requests.
 struct ScriptedModel {
     due: Mutex<VecDeque<Result<ChatReply, ChatError>>>,
     asked: Mutex<Vec<ChatRequest>>,
@@ -101,7 +101,7 @@ async fn a_model_is_told_once_what_was_wrong() {
         let performed = performed.unwrap();
         assert_eq!((&performed.outcome, performed.spent.calls), (&Ok(4), 2), "{text}");
         assert_eq!(performed.spent.usage.tokens(), 30);
-        // Both may repeat what a document says.
+        // Both may repeat text of a document.
         let [repair] = asked[1].messages.as_slice() else { panic!("{asked:?}") };
         let mark = repair.text.lines().find(|line| line.starts_with("=== ")).unwrap();
         let parts: Vec<&str> = repair.text.split(&format!("{mark}\n")).collect();
@@ -123,10 +123,10 @@ async fn a_kept_reply_that_cannot_be_used_is_asked_for_anew_unless_it_is_to_stay
     assert_eq!((performed.outcome, performed.spent.calls, performed.spent.cached), (Ok(4), 1, 1));
     assert_eq!(asked.iter().map(|it| it.is_afresh).collect::<Vec<_>>(), [false, true]);
     assert_eq!(asked[0].messages, asked[1].messages);
-    // One that was cut or declined too.
+    // The same for a reply that was cut off or declined.
     let cut = kept("{").map(|reply| ChatReply { finish: Finish::Length, ..reply });
     assert_eq!(pick([cut, reply("{\"number\": 4}")]).await.0.unwrap().outcome, Ok(4));
-    // Where nobody may be asked, it is all there is.
+    // If no call is possible, the kept reply is all there is.
     let spent = ChatError::Budget { kind: BudgetKind::Calls, limit: "1".into(), spent: "1".into(), wanted: "1".into() };
     let (performed, _) = pick([kept("three"), Err(spent.clone()), Err(spent)]).await;
     assert!(matches!(performed.unwrap().outcome, Err(Degradation::Invalid(why)) if why.contains("no JSON object")));

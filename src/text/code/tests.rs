@@ -1,4 +1,4 @@
-//! Tokens of each language, and what of code is prose.
+//! Tokens of each language, and which parts of code are prose.
 
 use proptest::prelude::*;
 

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
 
-    /// As the library words a page that the disk failed to read.
+    /// The library's message for a page that the disk failed to read.
     #[test]
     fn what_was_misread_once_is_no_damage() {
         let folder = tempfile::tempdir().unwrap();
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(read, Ok(8));
     }
 
-    /// A log that nobody has written back yet, in a folder where no reader can make room for what goes with it.
+    /// A log that has not been written back yet, in a folder where a reader cannot create the file that goes with it.
     #[test]
     fn a_log_is_read_without_a_file_beside_it_and_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What the records promise: documents replaced whole, nothing left of the old, everything read back as it was.
+//! What the records guarantee: documents are replaced as a whole, nothing of the old ones is left, and everything is
+//! read back unchanged.
 
 use super::*;
 use crate::domain::{
@@ -223,7 +224,7 @@ fn what_is_spent_adds_up_by_model_and_calls_of_unknown_price_make_the_sum_unknow
     for (model, lost) in [("a", 1), ("d", 1), ("a", 2)] {
         written.add_spending(model, &Spent { lost, ..Spent::default() }).unwrap();
     }
-    // As a process sees it that comes after one that was killed.
+    // As seen by a process after another one was killed.
     let read = Records::open_to_read(&folder.path().join("cairn.db")).unwrap().spending().unwrap();
     let twice = Usage { input_tokens: 14, output_tokens: 4, is_estimated: false };
     let sum = Some(Cost { amount: 1.0, ..cost });
@@ -254,7 +255,7 @@ fn passages_that_a_writer_failed_at_are_listed_until_it_wrote_their_questions() 
     assert_eq!(records.failed_by(STAGE, "w").unwrap(), [*ids[1].as_bytes()]);
 }
 
-/// Returns what a model found in a passage with this text: its first word.
+/// Returns a model's extraction from a passage with this text: its first word.
 fn extraction_of(text: &str) -> Extraction {
     let word = text.split([' ', '.']).next().unwrap();
     let entity = ExtractedEntity {
@@ -290,7 +291,7 @@ fn what_a_model_found_stays_with_its_passage_and_goes_with_it() {
     assert_eq!(records.unwritten_reasons(stage).unwrap()[0].reason, "no JSON");
     assert_eq!(records.written_counts(ModelStage::Questions).unwrap(), WrittenCounts::default());
 
-    // Committed as a whole, it is there again; removed, nothing is left.
+    // Committed as a whole, it is there again; once removed, nothing is left.
     records.commit_units(std::slice::from_ref(&unit)).unwrap();
     assert_eq!(units(&records), [unit.clone()]);
     records.remove_documents(&[unit.document.id]).unwrap();
@@ -304,7 +305,7 @@ fn what_a_model_found_and_was_damaged_is_corrupt() {
     let mut records = records(folder.path());
     let mut unit = unit_of("a", None, &["One."]);
     unit.passages[0].extracted = Some(Extracted { writer: "w".to_owned(), found: extraction_of("One.") });
-    // What no passage says is not taken from anybody, whatever its digest.
+    // An extraction that no passage supports is not accepted, whatever its digest.
     let mut foreign = unit_of("b", None, &["Two."]);
     foreign.passages[0].extracted = Some(Extracted { writer: "w".to_owned(), found: extraction_of("Thousands.") });
     records.commit_units(&[foreign.clone()]).unwrap();
@@ -366,7 +367,7 @@ fn types_and_reports_are_kept_and_damage_to_them_is_found_and_forgotten() {
     };
     assert_eq!(left(&records), (0, [1, 0]));
 
-    // What is written about clusters is kept beside it.
+    // A text about clusters is kept as well.
     let aspect = Aspect {
         name: "Mills".to_owned(),
         kind: Some("place".to_owned()),
@@ -381,7 +382,7 @@ fn types_and_reports_are_kept_and_damage_to_them_is_found_and_forgotten() {
     assert_eq!((left(&records), records.survey().strays.len()), ((1, [1, 1]), 0));
     records.keep_reports(&[one]).unwrap();
     assert_eq!(left(&records), (1, [0, 0]));
-    // More than a model may say is not what was written.
+    // More than a model may say cannot be what was written.
     let all = [written(one, Ok(summary(vec![aspect; ASPECTS_MAX + 1])))];
     records.write_reports(ModelStage::Summaries, &all, "w").unwrap();
     assert_eq!(records.reports().unwrap_err().kind(), ErrorKind::Corrupt);

@@ -16,13 +16,13 @@ fn files(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns what a check of the index says of its files.
+/// Returns what a check of the index reports about its files.
 fn damaged_files(workspace: &Workspace) -> Vec<String> {
     let checks = workspace.check().unwrap().checks;
     checks.into_iter().find(|it| it.check == "files").unwrap().examples
 }
 
-/// Checks that what is wrong with the file at `path` is found by who looks at all files.
+/// Checks that damage to the file at `path` is found by a check of all files.
 fn check_is_listed(workspace: &Workspace, path: &Path) {
     let found = damaged_files(workspace);
     assert!(matches!(found.as_slice(), [it] if it.contains(path.to_str().unwrap())), "{found:?}");
@@ -59,7 +59,7 @@ fn a_file_missing_cut_or_changed_is_corrupt() {
     check_is_corrupt(&workspace, "missing", &folder.path().join(VERSIONS));
 }
 
-/// The records come with an index from wherever it comes from: what they name is no way out of its folder.
+/// Records may come with somebody else's index: names in them must not lead out of its folder.
 #[test]
 fn records_that_name_a_file_elsewhere_open_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn a_version_that_was_damaged_is_made_again_from_the_records() {
     assert_eq!(read_whole(&workspace.snapshot().unwrap())[1..], before[1..]);
 }
 
-/// Records changed anywhere either read as before, or are an error.
+/// Records with any change either read as before, or give an error.
 #[test]
 fn records_cut_or_changed_never_panic() {
     let folder = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ fn records_cut_or_changed_never_panic() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(Workspace::open(folder.path()).unwrap_err().kind(), ErrorKind::Corrupt);
     drop(workspace);
-    // Nothing but what is derived is left: a new index may be made there.
+    // Only derived files are left: a new index may be created there.
     assert!(Workspace::open_or_create(folder.path(), &options()).is_ok());
 }
 
@@ -167,7 +167,7 @@ fn no_array_of_a_graph_can_be_cut() {
     }
 }
 
-/// Checksums say nothing of what somebody wrote who knows how they are made.
+/// Checksums do not protect against somebody who can compute them.
 #[test]
 fn a_value_that_is_no_number_is_found_by_a_check_as_by_a_search() {
     let folder = tempfile::tempdir().unwrap();

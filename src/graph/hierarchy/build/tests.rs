@@ -1,4 +1,4 @@
-//! Hierarchies of documents that nobody would write.
+//! Hierarchies of unusual documents.
 
 use super::super::{Hierarchy, HierarchyPreset};
 use super::*;
@@ -7,7 +7,7 @@ use crate::graph::mentions::{NamedPassage, pack_mentions};
 use crate::graph::packed::PackedGraph;
 use crate::graph::vectors::QuantizedVectors;
 
-/// A document: its title, and passages of which each line is a sentence.
+/// A document: its title, and passages in which each line is a sentence.
 struct Text {
     title: String,
     passages: Vec<(String, Vec<Span>)>,
@@ -42,7 +42,7 @@ fn made(texts: &[Text], preset: HierarchyPreset) -> (PackedGraph, PackedHierarch
     made_after(&documents, preset, None)
 }
 
-/// Makes them after an earlier version.
+/// Makes them with an earlier version to start from.
 fn made_after(
     documents: &[NamedDocument<'_>],
     preset: HierarchyPreset,
@@ -97,7 +97,7 @@ fn a_star_of_relations_is_a_community_that_is_named_after_what_it_is_about() {
 
 #[test]
 fn a_clique_is_one_community_that_is_not_parted() {
-    // Every name shares a sentence with every other, in lists that are just short enough.
+    // Every name shares a sentence with every other, in lists just below the limit.
     let list = |start: usize, step: usize| {
         let names: Vec<String> = (0..22).map(|at| format!("{} Mill", word((start + at * step) % 120))).collect();
         format!("There are {}.\n", names.join(", "))
@@ -109,7 +109,7 @@ fn a_clique_is_one_community_that_is_not_parted() {
     assert!(hierarchy.counts().levels <= 3, "{:?}", hierarchy.counts());
 }
 
-/// Names in such scripts are told by titles alone, and short texts of them relate none yet.
+/// In such scripts, names are only recognized by titles, and short texts give no relations.
 #[test]
 fn scripts_without_capitals_make_a_hierarchy_that_is_whole() {
     let texts = [
@@ -152,7 +152,8 @@ fn a_stop_ends_it() {
     assert!(matches!(made, Err(crate::error::Error::Cancelled)));
 }
 
-/// Documents that are near each other by groups of thirty, all but the last `left_out`; `more` are near the first.
+/// Documents in groups of thirty that are near each other, without the last `left_out`; `more` are near the first
+/// group.
 fn in_groups(groups: usize, left_out: usize, more: usize) -> Vec<Text> {
     let named = |number: usize| format!("{} Mill", word(number));
     let text = |number: usize| {
@@ -180,12 +181,12 @@ fn age(made: &PackedHierarchy) -> [u32; 2] {
 fn communities_and_clusters_are_kept_while_little_changes() {
     let first = made(&in_groups(70, 0, 0), HierarchyPreset::Usual);
     assert_eq!((first.1.made[0], age(&first.1)), (2_100, [0, 0]));
-    // Of the same documents, all is the same.
+    // With the same documents, everything is the same.
     let again = after(&in_groups(70, 0, 0), &first);
     assert_eq!(age(&again.1), [0, 1]);
     assert_eq!(PackedHierarchy { made: first.1.made.clone(), ..again.1.clone() }, first.1);
 
-    // What is new joins what it has most to do with, and is in a cluster; nothing else is another.
+    // New entities join the community to which they are most related, and a cluster; all others stay where they are.
     let more = after(&in_groups(70, 0, 2), &again);
     assert_eq!(age(&more.1), [2, 2]);
     let (graph, hierarchy) = (more.0.view(), more.1.view());
@@ -200,7 +201,7 @@ fn communities_and_clusters_are_kept_while_little_changes() {
     assert!(is_in_one(weir) && is_in_one(mill));
     assert_eq!(hierarchy.counts().communities, first.1.view().counts().communities);
 
-    // What is gone is in none.
+    // Removed entities are in none.
     let fewer = after(&in_groups(70, 30, 0), &more);
     let counts = [&fewer, &first].map(|it| it.1.view().counts().communities);
     assert_eq!((age(&fewer.1), counts[0] < counts[1]), ([34, 3], true));
@@ -213,7 +214,7 @@ fn communities_and_clusters_are_found_anew_past_the_drift_and_where_they_are_few
     let clean = made(&in_groups(70, 120, 0), HierarchyPreset::Usual);
     let past = after(&in_groups(70, 120, 0), &first);
     assert_eq!((age(&past.1), &past.1), ([0, 0], &clean.1));
-    // It adds up over versions.
+    // Changes add up over versions.
     let near = after(&in_groups(70, 90, 0), &first);
     assert_eq!(age(&near.1), [90, 1]);
     assert_eq!(age(&after(&in_groups(70, 90, 20), &near).1), [0, 0]);

@@ -1,18 +1,18 @@
-//! What is read of statements and of a database's schema, against hand-made ones.
+//! What is understood of statements and of a database's schema, compared with hand-written ones.
 
 use super::super::all_due;
 use super::*;
 
 const DIMENSION: usize = 256;
 
-/// Makes an index other than it should be.
+/// Makes an index differ from what it should be.
 type Spoil = fn(&mut Index);
 
 fn texts(items: &[&str]) -> Vec<String> {
     items.iter().map(|it| (*it).to_owned()).collect()
 }
 
-/// Returns the schema as it is when all that is due was made.
+/// Returns the complete schema.
 fn whole() -> Schema {
     let mut schema = Schema::default();
     for due in all_due(DIMENSION) {
@@ -89,7 +89,7 @@ fn an_index_is_ours_by_what_it_covers_and_not_by_its_name() {
     index(&mut other, "cairn_passage_text").name = "passage_text".to_owned();
     assert_eq!(other.missing(&due, DIMENSION), ["cairn_passage_text"]);
     assert_eq!(other.conflicts(&due), ["`passage_text` of Passage(title, text, keywords)"]);
-    // What is asked by what it covers is asked whatever its name is.
+    // An index that is found by what it covers may have any name.
     let mut other = whole();
     index(&mut other, "cairn_passage_title").name = "mine".to_owned();
     assert!(other.missing(&due, DIMENSION).is_empty() && other.conflicts(&due).is_empty());

@@ -1,4 +1,4 @@
-//! A scripted model that reads rows in groups: what it cites, and what is said where calls or the model fail.
+//! A scripted model that reads rows in groups: its citations, and what is reported if calls or the model fail.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +12,8 @@ use crate::query::session::counted::CallCount;
 
 const QUESTION: &str = "What became of the mills?";
 
-/// A model that notes the first row of each group and answers with every note; it refuses groups of more rows than it
-/// takes, and is cut off from calls after some.
+/// A model that notes the first row of each group and answers with all notes; it refuses groups with too many rows, and
+/// fails after some calls.
 struct Scripted {
     rows_max: usize,
     chats: bool,
@@ -88,12 +88,12 @@ fn sources(count: usize) -> Sources {
     Sources::of_hits(hits)
 }
 
-/// Returns the tokens of so many rows, and a few more, since rows differ by one or two.
+/// Returns the tokens of this many rows, and a few more, since rows differ by one or two.
 fn room(rows: usize) -> usize {
     tokens(&sources(rows).parts()) + 4
 }
 
-/// Returns the rows that each sentence of the answer cites, what is noted, and what was asked, with how many rows.
+/// Returns the rows that each sentence of the answer cites, the notes, and the requests with their numbers of rows.
 async fn answered(
     model: Scripted,
     calls_max: Option<u32>,
@@ -143,11 +143,11 @@ async fn where_calls_end_the_answer_is_from_what_was_read_and_says_so() {
     let (cited, notes, asked) = answered(Scripted::new(), Some(2), room(3)).await;
     assert_eq!((cited, asked.len()), (Some(vec![vec![0]]), 2));
     assert!(notes.contains("3 rows were not read for the answer: no more calls are left"), "{notes}");
-    // With one call there is no note, and the first rows are answered from.
+    // With one call there are no notes, and the answer is written from the first rows.
     let (cited, notes, asked) = answered(Scripted::new(), Some(1), room(3)).await;
     assert_eq!((cited, asked), (Some(vec![vec![0], vec![1], vec![2]]), vec![("answer", 3)]));
     assert!(notes.contains("6 rows were not read") && notes.contains("no room for 3 of 6"), "{notes}");
-    // A budget of tokens ends them too; the answer then fails, and what is quoted stands.
+    // A budget of tokens ends them, too; the answer then fails, and quotations are returned.
     let budget = Scripted { budget: 1, ..Scripted::new() };
     let (cited, notes, asked) = answered(budget, None, room(3)).await;
     assert!(cited.is_none() && notes.contains("3 rows were not read for the answer: the budget allows"), "{notes}");

@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(found, due.map(|(number, score)| (passage(number), score)));
         let found = order(&[((8, 9), Verdict::Necessary, 0.5)]);
         assert_eq!(found[2], (passage(9), 1.0 + NEEDED_TARGET * spread / 2.0));
-        // Of several words on one passage the strongest counts, once.
+        // Of several verdicts on one passage, the strongest counts, once.
         let words = [((8, 9), Verdict::Necessary, 1.0), ((7, 9), Verdict::Necessary, 0.5)];
         assert_eq!(order(&words)[2], (passage(9), 1.0 + NEEDED_TARGET * spread));
     }
