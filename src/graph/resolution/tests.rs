@@ -200,7 +200,8 @@ fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
         assert_eq!(is, due);
     }
     for entity in entities.entity_documents.ordinals() {
-        let documents = entities.entity_mentions.of(entity).map(|it| entities.passage_document[entities.posting_passage[it]]);
+        let documents =
+            entities.entity_mentions.of(entity).map(|it| entities.passage_document[entities.posting_passage[it]]);
         let mut documents: Vec<_> = documents.collect();
         documents.dedup();
         assert_eq!(entities.entity_documents[entity] as usize, documents.len());
