@@ -177,7 +177,7 @@ fn beyond_the_most_passages_a_document_is_divided_by_size() {
 }
 
 #[test]
-fn sentences_beyond_a_passages_share_are_told_as_one() {
+fn sentences_beyond_a_passages_share_become_one() {
     let mut cuts = Cuts::default();
     let text = "One. Two. Three. Four.";
     let told =

@@ -474,7 +474,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_are_printed_as_they_come_on_a_terminal_unless_somebody_says_otherwise() {
+    fn sentences_are_printed_as_they_arrive_on_a_terminal_by_default() {
         let streams = |flags: &[&str], usual: bool| {
             let typed = [&["cairn", "ask", "Who?", "--model", "m"], flags].concat();
             let Command::Ask(args) = Cli::try_parse_from(typed).unwrap().command else { panic!("no question") };

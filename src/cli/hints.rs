@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_little_memory_is_told_from_other_refusals() {
+    fn too_little_memory_is_distinguished_from_other_refusals() {
         let refused = |kind: io::ErrorKind| hint(&Error::io("open", "graph.bin")(io::Error::from(kind))).unwrap();
         assert!(refused(io::ErrorKind::OutOfMemory).contains("memory"));
         assert!(refused(io::ErrorKind::PermissionDenied).contains("permissions"));
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_are_lost_are_told_from_what_is_made_of_them() {
+    fn hints_distinguish_lost_records_from_derived_files() {
         let damaged = |path: &str| Error::Corrupt { path: path.into(), reason: String::new() };
         assert!(hint(&damaged(".cairn/cairn.db")).unwrap().contains("cairn check"));
         assert!(hint(&damaged(".cairn/replies.db")).unwrap().contains("remove the file"));

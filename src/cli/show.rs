@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_tells_passages_of_one_document_apart_and_repeats_no_name() {
+    fn a_path_distinguishes_passages_of_one_document_and_repeats_no_name() {
         let hits = [hit("Town", "Town › Port"), hit("Town", "Town › Mill"), hit("Anna", "Anna")];
         let step = |from: &Hit, to: &Hit, kind, entity: &str| Step {
             from: from.passage,

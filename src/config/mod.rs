@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_goes_before_the_environment_that_before_a_found_file_that_before_the_own_one() {
+    fn precedence_is_flag_environment_found_file_own_file() {
         let own = Settings { index: Some(PathBuf::from("own")), ..Settings::default() };
         let settings = of(&[("CAIRN_INDEX", "there")], own.clone());
         assert_eq!(settings.index(Some(PathBuf::from("here"))), PathBuf::from("here"));
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_for_settings_that_is_no_whole_path_is_none() {
+    fn a_settings_folder_that_is_not_an_absolute_path_is_ignored() {
         let (settings, path) = read("deadline = 2", "", &[("XDG_CONFIG_HOME", ".config")], None);
         assert_eq!(settings.unwrap().files.own, Some(path.join(".config/cairn/cairn.toml")));
         let nowhere = [("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", "."), ("HOME", ".")];
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_not_shown_and_goes_before_a_file_of_the_file() {
+    fn a_password_is_not_shown_and_takes_precedence_over_a_password_file_in_the_settings() {
         let neo4j = Database { password_file: Some(PathBuf::from("secret")), ..Database::default() };
         let file = Settings { neo4j, ..Settings::default() };
         let settings = of(&[("CAIRN_NEO4J_PASSWORD", "hush")], file.clone());

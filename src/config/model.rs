@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_goes_before_the_file_and_no_key_is_shown() {
+    fn the_environment_takes_precedence_over_the_file_and_no_key_is_shown() {
         let says = |name: &str| match name {
             "CAIRN_MODEL" => Some(OsString::from("ollama:llama3.2")),
             "CAIRN_MODEL_KEY" | "OPENAI_API_KEY" => Some(OsString::from("hush")),

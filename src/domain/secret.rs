@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_secret_is_not_blotted_out_of_unrelated_text() {
+    fn a_short_secret_is_not_redacted_in_unrelated_text() {
         let redactor = Redactor::of(["1", "", "1234567"]);
         assert_eq!(redactor.redacted("1 of 1234567".to_owned()), "1 of 1234567");
     }

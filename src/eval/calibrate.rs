@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_is_found_again_whatever_the_scale_of_scores() {
+    fn a_curve_is_recovered_whatever_the_scale_of_scores() {
         for (scale, shift) in [(1.0, 0.0), (1000.0, -500.0), (1e-3, 7.0)] {
             let pairs: Judged = drawn().iter().map(|(score, is)| (score * scale + shift, *is)).collect();
             let curve = Curve::fit(&pairs).unwrap();
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_that_part_everything_or_nothing_are_fitted_or_refused() {
+    fn scores_that_separate_everything_or_nothing_are_fitted_or_refused() {
         let parted = Curve::fit(&[(0.0, false), (1.0, true)]).unwrap();
         assert!(parted.at(1.0) < 0.9 && parted.at(0.0) > 0.1, "two passages make nobody sure: {parted:?}");
         for pairs in [&[(0.0, true), (1.0, false)][..], &[(0.5, true), (0.5, false)], &[(0.0, true)], &[]] {

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn another_corpus_is_said() {
+    fn another_corpus_is_noted() {
         let questions = ["1", "2"].map(question);
         let comparison = compare(&run("a", b"x", &[("1", "a")]), &run("b", b"y", &[("1", "a")]), &questions);
         let notes = comparison.expect("the same questions").notes;
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_run_is_refused_with_its_line() {
+    fn a_file_that_is_not_a_run_is_refused_with_its_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("run.jsonl");
         let line = r#"{"question_id":"1","strategy":"s","version":1,"ranked":["a"]}"#;

@@ -164,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn all_gold_is_reached_exactly_where_recall_is_whole(
+        fn all_gold_is_1_exactly_where_recall_is_1(
             ranked in prop::collection::vec("[a-h]", 0..30),
             gold in prop::collection::vec("[a-h]", 1..4),
         ) {

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_of_one_point_or_none_is_drawn_all_the_same() {
+    fn a_chart_with_one_point_or_none_is_drawn() {
         assert!(chart(vec![(3.0, 50.0)]).svg().contains("points=\"248.0,176.0\""));
         assert!(chart(Vec::new()).svg().ends_with("</svg>\n"));
     }

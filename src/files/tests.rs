@@ -7,7 +7,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_file_is_said_and_stays() {
+fn a_folder_in_place_of_a_file_is_reported_and_kept() {
     let folder = folder();
     let path = folder.path().join("graph.bin");
     std::fs::create_dir(&path).unwrap();
@@ -192,7 +192,7 @@ mod unix {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_of_this_machine_is_told_from_what_is_none() {
+fn a_local_disk_is_distinguished_from_a_remote_one() {
     // A file system in memory, if there is one.
     if let Ok(memory) = tempfile::tempfile_in("/dev/shm") {
         assert!(is_on_local_disk(&memory));

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn case_marks_and_the_way_a_text_is_parted_do_not_matter() {
+    fn case_marks_and_separators_of_a_text_do_not_matter() {
         let words = text(1, 100);
         let whole = of(&words);
         let upper = Signature::of([words.join("\n* ").to_uppercase().as_str()]);

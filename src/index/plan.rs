@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn most_of_a_root_goes_only_where_that_is_meant() {
+    fn most_of_a_root_is_removed_only_on_request() {
         for (held, seen, other, expect) in [
             // An empty root has lost all, however few.
             (1, 0, false, (0, 1)),

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_marked_and_parted() {
+    fn pages_are_marked_and_separated() {
         let mut blocks = Blocks::default();
         for number in 1..=3 {
             blocks.page(number);

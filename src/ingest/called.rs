@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_document_is_refused_with_the_reason() {
+    fn a_text_that_is_not_a_document_is_refused_with_the_reason() {
         let reason = |title: &str, address: &str, text: &[u8]| read(title, address, text).unwrap_err().to_string();
         for (text, expect) in [
             (&b""[..], "it is empty"),

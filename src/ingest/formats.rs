@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_what_bytes_do_not() {
+    fn a_name_decides_the_format_if_the_bytes_do_not() {
         assert_eq!(media_type(b"Text", "md"), Some("text/markdown"));
         assert_eq!(media_type(b"Text", "zzz"), None);
         assert_eq!(media_type(b"", "txt"), Some("text/plain"));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_told_by_what_runs_it() {
+    fn a_script_is_recognized_by_its_interpreter() {
         assert_eq!(media_type(b"#!/usr/bin/env python3\nturn()\n", ""), Some("text/x-python"));
         assert_eq!(media_type(b"#!/bin/sh -e\nturn\n", "cgi"), Some("text/x-shellscript"));
         assert_eq!(media_type(b"#!/usr/bin/make -f\n", ""), Some("text/plain"));

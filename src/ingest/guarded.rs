@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn form_feeds_part_pages() {
+    fn form_feeds_separate_pages() {
         let expect = Positions::Pages(vec![(0, 1).into(), (2, 2).into(), (3, 3).into()]);
         assert_eq!(pages_of("a\x0c\x0cb\x0c"), expect);
     }

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_is_told_by_the_first_bytes() {
+    fn a_format_is_recognized_by_the_first_bytes() {
         let zip = |rest: &[u8]| [ZIP, &[0; 26], rest].concat();
         for (head, expect) in [
             (b"%PDF-1.4\n".to_vec(), vec!["pdf"]),

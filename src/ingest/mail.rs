@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_a_document_and_what_is_attached_is_inside_of_it() {
+    fn a_message_is_a_document_and_attachments_are_inside_it() {
         let pieces = pieces(|give| read_message(MAIL.as_bytes(), give));
         let [Piece::Document { extracted, .. }, Piece::Member { name, bytes }] = &pieces[..] else {
             panic!("{pieces:?}")
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mailbox_is_a_message_after_another() {
+    fn a_mailbox_is_one_message_after_another() {
         let mailbox = format!(
             "From anna Wed Jan 31 12:00:00 2024\r\n{MAIL}\r\nFrom bob Thu Feb 1\r\nSubject: Re\r\n\r\nYes.\r\n"
         );

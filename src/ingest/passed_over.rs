@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_part_of_a_pattern() {
+    fn a_byte_order_mark_is_not_part_of_a_pattern() {
         let folder = folder(&[(".gitignore", "\u{feff}a.txt\n"), ("a.txt", ""), ("b.txt", "")]);
         assert_eq!(read(folder.path(), &WalkOptions::default()).0, ["b.txt"]);
     }

@@ -207,7 +207,7 @@ fn roots_that_overlap_or_share_names_give_each_document_once() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_not_followed_and_what_is_no_file_is_named() {
+fn links_are_not_followed_and_other_special_files_are_named() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[("outside/secret.txt", "no"), ("root/a.txt", "A.")]);
     let root = folder.path().join("root");
@@ -332,7 +332,7 @@ fn a_file_that_the_system_refuses_says_so() {
 /// Run it with `cargo test --lib --no-default-features ingest`.
 #[test]
 #[cfg(not(any(feature = "archives", feature = "html", feature = "pdf", feature = "tables")))]
-fn a_file_of_a_format_that_is_left_out_of_the_build_says_which_feature_has_it() {
+fn a_file_of_a_format_outside_the_build_names_the_feature_that_reads_it() {
     for (name, bytes, feature) in [
         ("a.pdf", &b"%PDF-1.4\n"[..], "pdf"),
         ("named-otherwise.txt", b"%PDF-1.4\n", "pdf"),

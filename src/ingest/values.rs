@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn values_are_those_of_the_usual_reader() {
+    fn values_are_those_of_the_standard_parser() {
         for json in ["null", "-1", "1.5e3", "18446744073709551615", r#"{"a":[true,"x\ny",{"b":null}],"a":2}"#, "[]"] {
             assert_eq!(read(json, 100).0, serde_json::from_str::<Value>(json).unwrap(), "{json}");
         }
     }
 
     #[test]
-    fn beyond_the_limit_nothing_is_kept_and_the_rest_is_read_past() {
+    fn beyond_the_limit_nothing_is_kept_and_the_rest_is_skipped() {
         let (value, left) = read("[1,[2,3],{\"a\":4},5,6]", 4);
         assert_eq!((value.as_array().map_or(0, Vec::len) < 3, left), (true, 0));
     }

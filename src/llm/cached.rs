@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reply_that_is_asked_for_anew_takes_the_place_of_the_one_that_is_kept() {
+    async fn a_reply_that_is_requested_again_replaces_the_kept_one() {
         let inner = Arc::new(Scripted::new([Ok(reply("A.")), Ok(reply("B."))]));
         let model: Arc<dyn ChatModel> = Arc::new(Cached::new(inner.clone(), Arc::new(Kept::default())));
         assert_eq!(model.reply(&request("a")).await, Ok(reply("A.")));

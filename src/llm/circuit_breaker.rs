@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_model_of_whose_replies_none_can_be_used_is_asked_no_more_and_one_of_use_begins_anew() {
+    async fn a_model_with_only_useless_replies_is_given_up_and_a_useful_reply_resets_this() {
         let options = CircuitBreakerOptions { useless_max: 3, ..CircuitBreakerOptions::default() };
         let inner = Arc::new(Scripted::new([]));
         let model = broken(inner.clone(), options);

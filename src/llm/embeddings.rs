@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn more_or_fewer_vectors_than_texts_are_told() {
+    fn more_or_fewer_vectors_than_texts_are_an_error() {
         let one = json!({ "data": [{ "embedding": [1.0] }] });
         let fault = EmbeddingError::Count { actual: 1, expected: 2 };
         assert_eq!(vectors(one, 2), Err(ChatError::Vectors { fault }));

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_told_as_they_come_wherever_the_wire_cuts_them() {
+    fn pieces_are_passed_on_as_they_arrive_wherever_they_are_cut() {
         let events = "event: x\r\ndata: {\"model\":\"m\",\"choices\":[{\"delta\":{\"content\":\"Ä\"}}]}\r\n\r\n:\n\n\
             data: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"length\"}]}\n\n\
             data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3}}\n\ndata: [DONE]\n\n";

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_not_told_wherever_the_pieces_are_cut() {
+    fn thoughts_are_left_out_wherever_the_pieces_are_cut() {
         for (text, expect) in [("<think>Hm</think>{\"a\": 2}", "{\"a\": 2}"), ("<th", ""), ("<b>", "<b>"), ("A", "A")] {
             for size in 1..=text.len() {
                 let mut thinking = Thinking::default();

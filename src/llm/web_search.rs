@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_cannot_be_asked_is_refused_and_nothing_secret_is_said() {
+    fn an_unusable_address_is_refused_and_no_secret_is_printed() {
         for address in ["", "localhost:8888", "file:///etc", "http://ann:hush@host", "http://host/?key=hush"] {
             let refused = WebServer::new(address, Secret::default()).unwrap_err();
             assert!(matches!(refused, ChatError::Address { .. }) && !refused.to_string().contains("hush"), "{refused}");

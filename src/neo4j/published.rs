@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_changed_by_a_byte_says_nothing() {
+    fn a_file_with_a_changed_byte_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let path = kept(folder.path());
         let (whole, intact) = (fs::read(&path).unwrap(), Published::read(&path, Some(&state("b"))).unwrap());
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn forged_numbers_of_ends_and_lists_of_other_lengths_say_nothing() {
+    fn forged_endpoint_numbers_and_lists_of_other_lengths_are_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let path = kept(folder.path());
         let sections = Sections::read(&path).unwrap();

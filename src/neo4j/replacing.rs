@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_half_of_the_documents_do_not_go_without_a_word() {
+    fn more_than_half_of_the_documents_are_not_removed_silently() {
         // Three existing documents in place of eight hundred.
         assert_eq!(gone((Some(1), 800), (1, 0..3)), Some(797));
         assert_eq!(gone((None, 800), (1, 0..3)), Some(797));

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_that_is_not_trusted_is_no_matter_of_time() {
+    fn an_untrusted_certificate_is_not_tried_again() {
         let of = |detail: io::Error| DriverError::IOError { detail };
         let certificate = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
         let error = of(io::Error::new(ErrorKind::InvalidData, certificate));

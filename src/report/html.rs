@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_filled_once_and_a_part_that_is_missing_is_said() {
+    fn a_template_is_filled_once_and_a_missing_part_is_an_error() {
         let (mut a, mut b) = (Html::default(), Html::default());
         a.text("{{b}}");
         b.text("x");

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reranker_that_there_is_not_is_refused() {
+    fn a_reranker_that_does_not_exist_is_refused() {
         for name in ["onnx:", "cross", "", "server:", "cohere:rerank-v3.5"] {
             let error = applied(Some(name), None).unwrap_err();
             assert!(matches!(error, Error::Option { option: "reranker", .. }), "{name}: {error}");

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_stands_by_passages_or_results_that_there_are() {
+    fn a_sentence_cites_existing_passages_or_results() {
         let checked = |passages: Value, web: Value| {
             let sentences = json!([{ "text": "Ada was born in 1801.", "passages": passages, "web": web }]);
             let reply = json!({ "can_answer": true, "short": "1801", "sentences": sentences });

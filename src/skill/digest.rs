@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_is_of_passages_that_bear_it_out() {
+    fn a_note_cites_passages_that_support_it() {
         let note = checked("Harl Mill was built\nby Ada Lorne.", &[1, 1, 7]).unwrap().unwrap();
         assert_eq!((note.text.as_str(), note.passages.len()), ("Harl Mill was built by Ada Lorne.", 1));
         for nothing in [("", &[][..]), ("None.", &[]), ("…", &[1])] {

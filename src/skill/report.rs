@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_without_title_summary_or_findings_is_none() {
+    fn a_report_without_title_summary_or_findings_is_invalid() {
         let findings = json!([{ "text": "It burned.", "sentences": [2] }]);
         let of = |title: &str, summary: &str, findings: &Value| {
             check(json!({ "title": title, "summary": summary, "findings": findings }))

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn soft_clusters_of_the_same_members_are_told_apart() {
+    fn soft_clusters_with_the_same_members_are_distinguished() {
         let ids = ids_of(&["ada", "tom"], &[(1, &[0, 1]), (1, &[0, 1]), (1, &[1, 0]), (2, &[0, 1, 2])]);
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), 4);
     }

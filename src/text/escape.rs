@@ -301,7 +301,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_steers_leaves_and_what_left_leaves_again_as_it_is(text in any_text()) {
+        fn control_characters_are_escaped_and_escaping_twice_changes_nothing(text in any_text()) {
             let (lines, line) = (terminal_escape(&text), terminal_line(&text));
             prop_assert!(!lines.contains(never_leaves) && !line.contains(never_leaves));
             prop_assert!(!line.contains(['\n', '\t']));

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_capitalized_are_told_of() {
+    fn names_that_are_not_capitalized_are_reported() {
         let none = |_: &str| false;
         let contains = |key: &str| NAMES.contains(&key);
         let lookup = NameLookup { longest: &|_| 3, contains: &contains, single: &none, lower: &none };

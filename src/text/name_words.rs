@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_of_what_kind_it_is_by_its_title_or_its_head() {
+    fn the_kind_of_a_name_follows_from_its_title_or_its_head() {
         for (name, expect) in [
             ("prof ada lund", Some(NameType::Person)),
             ("university of harl", Some(NameType::Organization)),
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn one_letter_inside_a_word_is_a_misspelling_and_an_ending_is_none() {
+    fn one_letter_inside_a_word_is_a_misspelling_but_an_ending_is_not() {
         for (one, other) in
             [("varnholt", "varnhollt"), ("tollamy", "tolamy"), ("halvern", "havlern"), ("ramey", "ramsey")]
         {

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parenthesis_at_the_end_is_no_part_of_a_title() {
+    fn a_parenthesis_at_the_end_is_not_part_of_a_title() {
         for (title, expect) in [
             ("Elmham (Bishop)", "Elmham"),
             ("Elmham", "Elmham"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_bears_each_name_once_with_its_strongest_kind() {
+    fn a_document_has_each_name_once_with_its_strongest_kind() {
         use NameKind::{BareTitle, BeforeComma, Lead, Title};
         let check = |title, text, expect: &[(&str, NameKind)]| {
             let names = bearer_names(title, text);

@@ -38,7 +38,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     #[test]
-    fn a_panic_becomes_an_error_and_is_not_told_of() {
+    fn a_panic_becomes_an_error_and_is_not_printed() {
         let path = Path::new("text");
         let read = |is_right: bool| {
             contained(path, || {

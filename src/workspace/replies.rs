@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_whose_making_was_broken_off_is_made_whole() {
+    fn a_file_that_was_interrupted_while_written_is_completed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("replies.db");
         let begun = Connection::open(&path).unwrap();
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_are_listed_in_order_added_once_and_forgotten() {
+    fn replies_are_listed_in_order_added_once_and_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let replies = Replies::open(&folder.path().join("replies.db")).unwrap();
         replies.put(&[2; 32], "B.").unwrap();
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_is_damaged_counts_as_not_kept_and_is_kept_anew() {
+    fn a_damaged_reply_counts_as_not_kept_and_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("replies.db");
         let replies = Replies::open(&path).unwrap();

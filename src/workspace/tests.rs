@@ -411,7 +411,7 @@ fn what_a_killed_creation_leaves_is_taken_for_ours_and_cleared() {
 
 /// With mapped files, SIGBUS would end this process.
 #[test]
-fn a_version_that_was_read_goes_on_when_its_files_are_cut() {
+fn a_version_read_into_memory_still_works_when_its_files_are_cut() {
     let folder = tempfile::tempdir().unwrap();
     let before = read_whole(&indexed(folder.path()).snapshot().unwrap());
     let workspace = Workspace::open(folder.path()).unwrap().with_file_access(FileAccess::Read);

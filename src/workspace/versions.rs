@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_not_begun_where_something_is_in_the_way_which_is_named() {
+    fn a_version_is_not_begun_if_something_blocks_it_which_is_named() {
         let index = tempfile::tempdir().unwrap();
         let versions = Versions::make(index.path()).unwrap();
         write(&index.path().join(VERSIONS), &["8/text/mine.txt"]);

@@ -153,7 +153,7 @@ fn a_question_of_any_characters_is_answered_or_refused() {
 }
 
 #[test]
-fn an_option_that_cannot_be_used_says_what_would_do() {
+fn an_unusable_option_says_what_could_be_used() {
     let cli = indexed();
     let all = "lexical, dense, hybrid, hop, trail, rank, layers, level, dual, noise, auto";
     cli.refuses(&["search", "mill", "--strategy", "guess"], "input", &["`guess` is not a valid strategy", all]);

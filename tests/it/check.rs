@@ -44,7 +44,7 @@ fn offended(report: &Value) -> Vec<String> {
 }
 
 #[test]
-fn an_index_that_is_whole_is_said_to_be() {
+fn an_intact_index_is_reported_as_intact() {
     let cli = indexed();
     let report = check(&cli, &[], 0);
     assert_eq!((offended(&report), &report["version"]), (Vec::new(), &1.into()));
@@ -127,7 +127,7 @@ fn damage_to_the_records_is_found_and_is_published_by_no_run() {
 }
 
 #[test]
-fn a_repair_makes_good_what_its_sources_still_say_and_names_the_rest() {
+fn a_repair_restores_what_its_sources_still_contain_and_names_the_rest() {
     let cli = indexed();
     let before = cli.canonical(".cairn");
     damaged(&cli, |sql, _| {
@@ -181,7 +181,7 @@ fn a_repair_removes_nothing_of_a_document_that_stays_damaged() {
 }
 
 #[test]
-fn a_repair_makes_derived_parts_anew_and_touches_nothing_that_is_whole() {
+fn a_repair_rebuilds_derived_parts_and_touches_nothing_intact() {
     let cli = indexed();
     let before = cli.canonical(".cairn");
     check(&cli, &["--repair"], 0);
@@ -246,7 +246,7 @@ fn a_table_a_trigger_or_a_view_of_somebody_else_is_refused() {
 }
 
 #[test]
-fn doctor_does_not_call_an_index_sound_that_is_damaged() {
+fn doctor_does_not_call_a_damaged_index_sound() {
     let cli = indexed();
     cli.run(["doctor"]).succeeded();
     change(&cli, "UPDATE documents SET text = replace(text, 'Ada', 'Eda')");
@@ -286,7 +286,7 @@ fn flip_bits(count: usize, seed: u64) -> [usize; 3] {
 }
 
 #[test]
-fn a_bit_that_changes_anywhere_is_harmless_or_found_out() {
+fn a_changed_bit_is_harmless_or_found() {
     let count = std::env::var("CAIRN_TEST_FLIPS").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
     let [harmless, mended, refused] = flip_bits(count, 16);
     eprintln!("{count} bits: {harmless} harmless, {mended} mended, {refused} refused");

@@ -63,7 +63,7 @@ fn with_log(disk: &Disk) -> (Cli, PathBuf) {
 }
 
 #[test]
-fn readers_go_on_where_the_disk_is_full_and_see_the_last_version() {
+fn readers_continue_on_a_full_disk_and_see_the_last_version() {
     let Some(disk) = Disk::new() else { return left_out("no file system can be mounted here") };
     let (cli, index) = with_log(&disk);
     disk.fill();

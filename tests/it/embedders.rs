@@ -92,7 +92,7 @@ async fn finds(workspace: &Workspace, performers: &Performers) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_index_goes_to_another_embedder_and_back_and_is_what_it_was() {
+async fn an_index_that_changes_its_embedder_and_back_is_unchanged() {
     let (folder, options) = (TempDir::new().unwrap(), IndexOptions::default());
     let (built_in, none) = (Performers::built_in(), Performers::without_embedder());
     let mut workspace = new_index(&folder, &built_in, &options).await;
@@ -115,7 +115,7 @@ async fn an_index_goes_to_another_embedder_and_back_and_is_what_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn passages_are_cut_anew_where_another_embedder_counts_their_pieces() {
+async fn passages_are_divided_again_if_another_embedder_counts_their_pieces() {
     let (folder, embedder) = (TempDir::new().unwrap(), Arc::new(Costly::default()));
     let mut options = IndexOptions::default();
     options.chunk.passage_pieces_max = 64;

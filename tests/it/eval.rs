@@ -136,7 +136,7 @@ impl ChatModel for Published {
 }
 
 #[tokio::test]
-async fn a_judge_that_says_what_was_published_is_tallied_as_its_verdicts_are() {
+async fn a_judge_that_repeats_published_verdicts_gives_the_same_tally() {
     let Some(folder) = shared_data("ultradomain-mix") else { return };
     let verdicts = read_verdicts(&folder.join("verdicts.jsonl")).unwrap();
     let questions = read_asked(&folder.join("questions.jsonl")).unwrap();
@@ -162,7 +162,7 @@ async fn a_judge_that_says_what_was_published_is_tallied_as_its_verdicts_are() {
 }
 
 #[test]
-fn contexts_are_measured_by_what_published_answers_draw_on() {
+fn contexts_are_measured_by_the_documents_that_published_answers_draw_on() {
     let cli = two_worlds();
     cli.write(
         "q.jsonl",

@@ -198,7 +198,7 @@ mod unix {
     /// `SQLite` applies a journal at once: it truncates and overwrites the database as the journal says, and deletes
     /// files that it names.
     #[test]
-    fn a_journal_that_somebody_put_beside_the_records_is_not_played() {
+    fn a_foreign_journal_beside_the_records_is_not_applied() {
         let cli = indexed();
         let index = cli.folder().join(".cairn");
         let before = fs::read(index.join("cairn.db")).unwrap();

@@ -49,7 +49,7 @@ fn an_index_of_an_older_format_is_read_as_it_is() {
 }
 
 #[test]
-fn a_writer_brings_an_index_of_an_older_format_to_that_of_today_and_loses_nothing() {
+fn a_writer_upgrades_an_index_of_an_older_format_without_loss() {
     for format in OLDER {
         let (cli, canonical) = old(format);
         let (status, read_as) = (cli.json(&["status"]), collection(&cli));

@@ -27,7 +27,7 @@ fn sizes(hierarchy: &Hierarchy<'_>, layer: u32) -> Vec<usize> {
 }
 
 #[test]
-fn relations_are_said_by_sentences_and_communities_lie_within_each_other() {
+fn relations_are_stated_by_sentences_and_communities_are_nested() {
     let cli = of_harbor();
     let snapshot = Workspace::open(cli.folder().join(".cairn")).unwrap().snapshot().unwrap();
     let (graph, hierarchy) = (snapshot.graph(), snapshot.hierarchy().unwrap());
@@ -156,7 +156,7 @@ fn the_preset_of_the_paper_is_asked_for_remembered_and_kept_by_a_repair() {
 
 /// The chunks of a story, which RAPTOR has put into seven clusters.
 #[test]
-fn the_chunks_of_a_tale_are_clustered() {
+fn the_chunks_of_a_story_are_clustered() {
     let Some(data) = shared_data("cinderella-raptor") else { return };
     let bytes = std::fs::read(data.join("node_embeddings.f32le")).unwrap();
     let vectors: Vec<f32> = bytes.chunks_exact(4).map(|it| f32::from_le_bytes([it[0], it[1], it[2], it[3]])).collect();
@@ -185,7 +185,7 @@ fn many_mills(first: &str) -> String {
 }
 
 #[test]
-fn topics_of_a_large_collection_are_kept_while_little_changes_and_found_anew_when_asked() {
+fn topics_of_a_large_collection_are_kept_while_little_changes_and_recomputed_on_request() {
     let cli = Cli::new();
     let index = |first: &str| {
         cli.write("mills.jsonl", many_mills(first));

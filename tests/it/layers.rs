@@ -128,7 +128,7 @@ fn what_a_filter_leaves_out_is_in_no_level() {
 }
 
 #[test]
-fn keys_in_two_worlds_are_said_not_to_be_joined() {
+fn keys_in_two_worlds_are_reported_as_unconnected() {
     let cli = two_worlds();
     let question = "How do Tom Reed and Captain Olm relate?";
     let result = searched(&opened(&cli), question, LayersOptions::default());
@@ -477,7 +477,7 @@ impl GraphReader for Gated {
 }
 
 #[test]
-fn a_question_that_does_not_end_in_time_says_at_what() {
+fn a_question_that_does_not_end_in_time_says_what_it_was_doing() {
     let cli = two_worlds();
     let inner = Workspace::open(cli.folder().join(".cairn")).unwrap().snapshot().unwrap();
     let gated = Arc::new(Gated { inner, gate: Default::default() });
@@ -515,7 +515,7 @@ fn rank_finds_what_shares_a_name_with_what_the_question_names() {
 
 /// The rule was made on every second question of each list; it is measured on the others.
 #[test]
-fn questions_about_the_whole_are_told_from_questions_about_facts() {
+fn questions_about_the_whole_are_distinguished_from_questions_about_facts() {
     let cli = two_worlds();
     let engine = opened(&cli);
     let mut taken = Vec::new();

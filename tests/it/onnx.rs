@@ -283,7 +283,7 @@ fn an_index_finds_its_model_again_or_says_which_it_needs() {
 
 /// A database stores the name of a model, not its location.
 #[test]
-fn a_clone_takes_over_the_vectors_of_its_model_and_goes_on_once_it_is_told_where_that_is() {
+fn a_clone_takes_over_vectors_and_can_be_updated_once_it_knows_where_the_model_is() {
     let Some(folder) = model_folder() else { return };
     let Some(database) = database() else { return };
     let cli = Cli::new();
@@ -345,7 +345,7 @@ fn a_search_is_reranked_when_it_asks_for_it() {
 }
 
 #[test]
-fn a_library_that_is_not_there_is_an_error_and_no_panic() {
+fn a_missing_library_is_an_error_and_not_a_panic() {
     let folder = toy(encoder());
     let runtime = Some(folder.path().join("no-such-library"));
     let error =

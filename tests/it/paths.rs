@@ -30,7 +30,7 @@ fn names(path: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_shortest_way_comes_first_and_says_what_each_step_is() {
+fn the_shortest_path_comes_first_and_says_what_each_step_is() {
     let cli = indexed();
     let found = cli.json(&["path", "document:Harl Mill", "Skell  BAY", "--by", "names"]);
     assert_valid("path", &found);

@@ -156,7 +156,7 @@ impl Stopped {
 const DOCUMENTS: u64 = 3_000;
 
 #[test]
-fn an_interrupted_writer_ends_cleanly_and_the_next_run_goes_on() {
+fn an_interrupted_writer_ends_cleanly_and_the_next_run_continues() {
     let cli = Cli::new();
     let writer = Stopped::start(&cli);
     cli.refuses(&["index", "notes"], "busy", &["another run is writing"]);
@@ -190,7 +190,7 @@ fn of_two_writers_one_is_told_to_wait_and_the_other_finishes() {
 }
 
 #[test]
-fn a_reader_of_the_output_may_go_away() {
+fn the_output_may_be_closed_early() {
     let cli = Cli::new();
     for (name, text) in harbor_files() {
         cli.write(&format!("harbor/{name}"), text);

@@ -45,7 +45,7 @@ async fn trees_change_the_order_of_the_best_and_scores_stay_in_order() {
 }
 
 #[tokio::test]
-async fn weights_without_trees_rank_by_the_sum_and_refuse_to_do_else() {
+async fn weights_without_trees_rank_by_the_sum_and_refuse_another_ranker() {
     let (_folder, engine) = engine(Performers::built_in()).await;
     let bare = TrailWeights { trees: Forest::default(), ..titled() };
     let weights = Some(Arc::new(WeightSet { titled: bare.clone(), untitled: bare }));

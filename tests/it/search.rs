@@ -75,7 +75,7 @@ fn a_phrase_stands_word_for_word_and_a_regular_expression_matches() {
 }
 
 #[test]
-fn a_typing_error_is_searched_for_as_what_was_meant_and_that_is_said() {
+fn a_typing_error_is_corrected_and_this_is_reported() {
     let cli = indexed(&MANUAL);
     for query in ["deadlokc", "daedlock", "deadlck", "deadllock"] {
         assert_eq!(found(&cli, &[query])[0], "code", "{query}");

@@ -32,7 +32,7 @@ fn a_file_names_the_index_and_a_flag_goes_before_it() {
 }
 
 #[test]
-fn a_file_that_says_what_is_no_setting_is_refused() {
+fn a_file_with_an_unknown_setting_is_refused() {
     let cli = Cli::new();
     cli.configure("[neo4j]\nport = 7687");
     cli.refuses(&["status"], "input", &["cairn.toml` cannot be used", "line 2", "port", "hint: correct the file"]);

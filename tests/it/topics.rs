@@ -86,7 +86,7 @@ fn topics_about_a_name_are_those_that_it_belongs_to() {
 }
 
 #[test]
-fn an_index_without_names_has_no_topics_and_none_at_all_is_said() {
+fn an_index_without_names_has_no_topics_and_says_so() {
     let cli = Cli::new();
     assert_eq!(cli.run(["topics"]).status, Some(4));
     cli.write("notes/a.txt", "nothing of interest is said in here.");

@@ -53,7 +53,7 @@ fn what_has_no_body_stands_together() {
 }
 
 #[test]
-fn functions_of_c_are_told_by_their_shape() {
+fn functions_of_c_are_recognized_by_their_shape() {
     check(
         Language::C,
         "#include <a.h>\n#define M(x) \\\n  { x }\n\n/* Turns\n * it. */\
@@ -174,7 +174,7 @@ fn languages_without_semicolons_end_statements_at_lines() {
 }
 
 #[test]
-fn names_are_told_from_what_stands_around_them() {
+fn names_are_recognized_among_other_words() {
     let names = |language, text| {
         let all = sections(text, "f", language);
         all.iter().map(|it| it.path[1..].join("/")).collect::<Vec<_>>()
@@ -194,7 +194,7 @@ fn names_are_told_from_what_stands_around_them() {
 }
 
 #[test]
-fn a_script_in_one_call_is_looked_into() {
+fn definitions_inside_a_single_call_are_found() {
     let inside = "function turn() { mill(); }\n".repeat(300);
     let text = format!("(function () {{\n{inside}}})();\n");
     let sections = sections(&text, "f", Language::JavaScript);

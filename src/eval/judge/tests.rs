@@ -127,7 +127,7 @@ async fn a_system_wins_where_both_orders_say_so_and_equal_answers_tie_unasked() 
 }
 
 #[tokio::test]
-async fn a_judge_that_prefers_a_place_decides_nothing_and_this_is_counted() {
+async fn a_judge_that_prefers_a_position_decides_nothing_and_this_is_counted() {
     for (place, expect) in [(1, (2, 0)), (2, (0, 2))] {
         let report = judge(&Judge::of([Play::Prefers(place)]), &contest(), &mut VerdictFile::nowhere()).await.unwrap();
         let tally = overall(&report);
@@ -174,7 +174,7 @@ async fn what_fails_once_is_left_out_and_what_ends_the_calls_ends_the_run() {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_where_it_ended_and_its_file_says_the_same_without_a_judge() {
+async fn a_run_continues_where_it_ended_and_its_file_gives_the_same_without_a_judge() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("verdicts.jsonl");
     let open = |judge: &str| VerdictFile::open(&path, ("long", "short"), judge);

@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_the_columns_that_it_has_something_for() {
+    fn a_table_has_only_columns_that_are_not_empty() {
         let plain = MatrixReport {
             tables: vec![MatrixTable { rows: vec![row("a", NO_MODEL, 0.0)], ..table("c") }],
             notes: vec![],

@@ -262,7 +262,7 @@ fn what_a_report_is_written_from_names_what_is_known_of_a_topic() {
 }
 
 #[test]
-fn entities_of_which_more_is_said_than_is_kept_are_found_and_may_be_described_anew() {
+fn entities_with_too_long_descriptions_are_found_and_may_be_described_again() {
     let [mut of_mill, of_ada] = found();
     assert!(all_long(&of_mill, &of_ada).is_empty());
     // Repeated text adds nothing.

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_end_where_they_no_longer_halve_or_the_papers_sparsity_stands_still() {
+    fn layers_end_where_they_no_longer_halve_or_the_papers_sparsity_no_longer_changes() {
         let ends = |below, count| LastLayer::Halving.ends((below, count), (None, 0.0));
         assert!(ends(12, 3) && ends(100, 51) && !ends(13, 6) && !ends(100, 50));
         let ends = |before, sparsity| LastLayer::Sparsity(0.05).ends((100, 10), (before, sparsity));

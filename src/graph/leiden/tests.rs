@@ -76,7 +76,7 @@ fn a_seed_gives_one_partition_and_every_community_of_every_level_is_connected() 
 }
 
 #[test]
-fn refinement_parts_communities_into_connected_ones() {
+fn refinement_divides_communities_into_connected_ones() {
     for seed in 0..20 {
         let graph = planted(400, 20, seed);
         let strengths = (0..400).map(|vertex| graph.strength(vertex)).collect();
@@ -148,7 +148,7 @@ fn what_has_no_edges_or_is_in_other_components_is_in_communities_too() {
 }
 
 #[test]
-fn a_star_and_a_clique_are_left_whole_where_they_cannot_be_parted() {
+fn a_star_and_a_clique_that_cannot_be_divided_stay_whole() {
     let star: Vec<(u32, u32, f32)> = (1..1_000).map(|leaf| (0, leaf, 1.0)).collect();
     let all = levels(&WeightedGraph::of_edges(1_000, &star), &LeidenOptions::default());
     assert_eq!((all.len(), all[0].members.len()), (1, 1_000));
@@ -159,7 +159,7 @@ fn a_star_and_a_clique_are_left_whole_where_they_cannot_be_parted() {
 
 /// Each edge weighs twice as much as the next: every partition separates the heaviest pair.
 #[test]
-fn levels_are_bounded_though_every_one_of_them_parts_little() {
+fn levels_are_bounded_even_if_each_divides_little() {
     let edges: Vec<(u32, u32, f32)> =
         (0..240_u16).map(|at| (at.into(), u32::from(at) + 1, 0.6_f32.powi(at.into()))).collect();
     let all = levels(&WeightedGraph::of_edges(241, &edges), &LeidenOptions { members_max: 1, ..Default::default() });

@@ -55,7 +55,7 @@ fn film() -> PackedGraph {
 }
 
 #[test]
-fn a_document_bears_its_title_with_and_without_the_parenthesis() {
+fn a_document_has_its_title_as_a_name_with_and_without_the_parenthesis() {
     let packed = film();
     let graph = packed.view();
     let entity = graph.entity("low tide").expect("bare title");
@@ -90,7 +90,7 @@ fn frequencies_count_documents_and_postings_count_sentences() {
 }
 
 #[test]
-fn a_capitalized_run_that_no_document_bears_is_an_entity_too() {
+fn a_capitalized_run_that_is_no_documents_name_is_an_entity_too() {
     let packed = film();
     let graph = packed.view();
     let entity = graph.entity("ada lund").expect("a run");
@@ -349,7 +349,7 @@ fn what_is_kept_of_names_belongs_to_a_graph() {
 }
 
 #[test]
-fn a_name_that_fewer_bear_by_their_capitals_names_them_again_and_one_that_more_bear_names_none() {
+fn a_name_found_by_capitals_in_too_many_documents_names_none_until_fewer_have_it() {
     let document = |text: &str| Changing { title: None, passages: vec![text.to_owned()], media_type: "text/plain" };
     let many = vec![document("In the north of Harl stood a mill. Port Aven bought it; Port Aven closed it."); 13];
     let fewer = &many[1..];
@@ -386,7 +386,7 @@ fn passages_of_which_mentions_were_left_out_are_known_to_the_next_version() {
 }
 
 #[test]
-fn a_forged_version_with_a_name_twice_is_of_no_use() {
+fn a_forged_version_with_a_name_twice_is_not_used() {
     let document = |text: &str| Changing { title: None, passages: vec![text.to_owned()], media_type: "text/plain" };
     let corpus = [document("They met Ada Lund. Then Ada Lund left."), document("They met Bo Quill in Harl.")];
     let (mut packed, mentioned) = pack_corpus(&corpus, None);

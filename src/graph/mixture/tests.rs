@@ -144,7 +144,7 @@ fn far_vectors_and_such_that_are_not_finite_harm_no_others() {
 }
 
 #[test]
-fn one_far_vector_among_near_ones_is_no_obstacle() {
+fn one_far_vector_among_near_ones_does_no_harm() {
     let mut random = Random(3);
     for count in [20, 300, 3_000] {
         let mut vectors: Vec<f32> = (0..count).flat_map(|_| random.around(&[1.0, 0.0, 0.0, 0.0], 1e-4)).collect();
@@ -203,7 +203,7 @@ fn components_have_the_variances_that_eigenvalues_of_the_covariances_have() {
 }
 
 #[test]
-fn a_matrix_is_put_together_from_its_eigenvectors() {
+fn a_matrix_is_the_sum_over_its_eigenvectors() {
     let mut random = Random(9);
     let size = 12;
     let values = random.around(&vec![0.0; size * size], 1.0);

@@ -136,7 +136,7 @@ fn a_letter_stands_for_a_first_name_and_a_word_for_itself() {
 }
 
 #[test]
-fn a_misspelling_needs_the_same_company_and_no_sentence_with_both() {
+fn a_misspelling_needs_the_same_context_and_no_sentence_with_both() {
     let company = "worked with Emil Gast at Ostby Polytechnic near Heron Bridge.";
     let (right, wrong) = (format!("Theodora Varnholt {company}"), format!("Theodora Varnhollt {company}"));
     let both = "Emil Gast met Theodora Varnholt and Theodora Varnhollt at Ostby Polytechnic near Heron Bridge.";
@@ -175,7 +175,7 @@ fn what_is_asked_for_comes_before_what_rules_say() {
 }
 
 #[test]
-fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
+fn mentions_by_entity_are_those_of_names_mapped_one_by_one() {
     let found = found(
         &[
             ("Ada Marlow", "Ada Marlow was a painter. Marlow showed her work. Dr. Ada Marlow and Marlow left Ostby."),
@@ -216,7 +216,7 @@ fn mentions_by_thing_are_those_of_names_mapped_one_by_one() {
 
 /// A name in very many documents, one that is longer than allowed, other scripts, and no text at all.
 #[test]
-fn hubs_long_names_other_scripts_and_nothing_are_borne() {
+fn hubs_long_names_other_scripts_and_empty_input_are_handled() {
     let long = "Aa".repeat(5_000);
     let hubs: Vec<(String, String)> =
         (0..40).map(|it| (format!("Hub (number {it})"), format!("Hub met Person Num{it} and {long} Hub."))).collect();

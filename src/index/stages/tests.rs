@@ -302,7 +302,7 @@ fn fields_of_which_little_changed_are_kept_and_say_what_those_of_a_clean_build_s
 }
 
 #[test]
-fn texts_that_are_as_before_are_not_embedded_again() {
+fn unchanged_texts_are_not_embedded_again() {
     for is_costly in [false, true] {
         let embedder = Arc::new(Counting { is_costly, ..Counting::default() });
         let mut indexed = Indexed::new(embedder.clone());
@@ -398,7 +398,7 @@ fn write_report(indexed: &Indexed) {
 }
 
 #[test]
-fn another_embedder_makes_vectors_and_matching_anew() {
+fn another_embedder_rebuilds_vectors_and_matching() {
     let mut indexed = Indexed::new(Arc::new(StaticTable));
     indexed.options.other_embedder = OtherEmbedder::ReEmbed;
     for (performers, vectors) in [
@@ -417,7 +417,7 @@ fn another_embedder_makes_vectors_and_matching_anew() {
 }
 
 #[test]
-fn a_repair_makes_anew_what_is_damaged_and_what_is_made_of_it() {
+fn a_repair_rebuilds_damaged_parts_and_what_depends_on_them() {
     for (embedder, is_costly) in embedders().into_iter().zip([false, true]) {
         let indexed = Indexed::new(embedder);
         let repair = |place: &str| {

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_tell_what_is_no_text() {
+    fn attributes_show_what_is_not_text() {
         assert!(attributes(&[("class", "x headerlink")]).is_aid());
         assert!(attributes(&[("style", "color: red; display: none")]).is_aid());
         assert!(attributes(&[("hidden", "")]).is_aid());

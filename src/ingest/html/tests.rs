@@ -66,7 +66,7 @@ fn xhtml_closes_elements_by_a_slash() {
 }
 
 #[test]
-fn a_page_is_told_by_its_first_bytes() {
+fn a_page_is_recognized_by_its_first_bytes() {
     for (head, expect) in [
         (&b"<!DOCTYPE HTML PUBLIC"[..], true),
         (b"<?xml version='1.0'?>\n<!-- x -->\n<!DOCTYPE html>", true),

@@ -39,7 +39,7 @@ fn rst_directives_and_literal_blocks_become_what_they_show() {
 }
 
 #[test]
-fn rst_is_told_by_a_directive_and_a_title() {
+fn rst_is_recognized_by_a_directive_and_a_title() {
     assert!(is_like_rst("Title\n=====\n\n.. note:: x\n"));
     assert!(!is_like_rst("Title\n=====\n\nText.\n"));
     assert!(!is_like_rst(".. note:: x\n"));

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paragraphs_and_rows_are_told_apart() {
+    fn paragraphs_and_rows_are_distinguished() {
         let xml = "<w:body><w:p><w:r><w:t>One &amp; </w:t><w:t>two</w:t></w:r></w:p><w:tbl><w:tr>\
             <w:tc><w:p><w:t>a</w:t></w:p></w:tc><w:tc><w:p><w:t>b</w:t></w:p></w:tc></w:tr></w:tbl>\
             <w:p><w:instrText>HYPERLINK</w:instrText><w:t>End</w:t></w:p></w:body>";

@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_map_that_was_shortened_is_the_same_map(
+        fn a_shortened_map_is_equivalent(
             mut map in prop::collection::btree_map(0..90_000_u32, prop::collection::vec(any::<u8>(), 0..6), 0..40),
             runs in prop::collection::vec((0..300_u32, any::<u16>(), 0..40_u16), 0..4),
         ) {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_was_made_lighter_shows_the_same_text() {
+    fn a_lightened_document_shows_the_same_text() {
         let mut document = document();
         let before = text(&document);
         assert_eq!(before, "Mil Tarn");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_font_that_no_parser_reads_stays_as_it_is() {
+    fn a_font_that_no_parser_reads_is_left_unchanged() {
         let mut document = document();
         for object in document.objects.values_mut() {
             if let Object::Stream(stream) = object

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_title_is_no_name_of_a_file() {
+    fn a_title_is_not_a_file_name() {
         for name in ["report.dvi", "Microsoft Word - Plan", "untitled", "Untitled-3", "2024"] {
             assert!(!is_title(name), "{name}");
         }

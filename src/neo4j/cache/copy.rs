@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_another_version_or_changed_by_a_byte_is_none() {
+    fn a_copy_of_another_version_or_with_a_changed_byte_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let copies = Copies::of(&Target::parse("bolt://host").unwrap(), folder.path()).unwrap();
         assert!(copies.read(&state(1)).is_none());

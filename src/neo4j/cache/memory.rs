@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_to_walk_is_known_by_its_name() {
+    fn a_traversal_mode_is_identified_by_its_name() {
         for traversal in Traversal::ALL {
             assert_eq!(traversal.name().parse::<Traversal>().ok(), Some(traversal));
         }

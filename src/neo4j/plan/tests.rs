@@ -184,7 +184,7 @@ proptest! {
     /// Whatever was published before, and wherever that was interrupted, a publish that may finish gives exactly the
     /// new graph; and no reader ever sees a state in between.
     #[test]
-    fn a_publish_that_is_let_finish_ends_in_what_is_due(
+    fn a_publish_that_may_finish_gives_exactly_the_new_graph(
         attempts in prop::collection::vec((graphs(), any::<bool>(), 1..40_usize), 0..5),
         last in graphs(),
     ) {

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_we_make_has_a_name_of_ours() {
+    fn everything_that_we_create_has_a_name_of_ours() {
         let names: Vec<&str> = all_due(1).iter().map(|due| due.name).collect();
         assert!(names.contains(&"cairn_own") && names.contains(&"cairn_passage_embedding"), "{names:?}");
         assert!(names.iter().all(|name| name.starts_with(PREFIX)), "{names:?}");

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_collection_is_told_by_its_topics_alone() {
+    fn a_collection_is_described_by_its_topics_alone() {
         let mut layers = found(QuestionScope::Collection);
         let all = layers.communities.iter_mut().flat_map(|topic| &mut topic.findings);
         all.for_each(|finding| finding.score = 1.0);

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_is_found_where_it_is_no_part_of_a_longer_word() {
+    fn a_phrase_is_not_found_inside_a_longer_word() {
         let has = |text: &str, phrase: &str| has_phrase(&compared(text), &compared(phrase));
         assert!(has("Use git commit\n  --no-verify.", "commit --no-verify"));
         assert!(has("A (wal_level) here", "WAL_LEVEL"));

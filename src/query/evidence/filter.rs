@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_goes_before_what_every_document_has() {
+    fn metadata_takes_precedence_over_built_in_keys() {
         let mut document = DocumentText {
             document: crate::domain::DocumentId::of(&[b"a"]),
             source_id: "a".to_owned(),

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_about_the_whole_is_told_from_one_about_a_fact() {
+    fn a_question_about_the_whole_is_distinguished_from_one_about_a_fact() {
         for (question, expect) in [
             ("What are these documents about?", QuestionScope::Collection),
             ("What themes run through the notes?", QuestionScope::Collection),

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_lacks_that_could_not_be_asked_or_has_a_guess_alone() {
+    fn a_part_counts_as_missing_if_it_was_not_asked_or_has_only_a_guess() {
         let (by_model, by_rule) = (Some(AnsweredBy::Model), Some(AnsweredBy::Rule));
         let said = |parts: &[SubQuestionTrace]| lacking(parts).unwrap_or_default();
         assert!(said(&[part(&["Who?"], None), part(&[], None)]).starts_with("part 2 could not be asked"));

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_of_which_nothing_holds_is_refused_with_what_is_wrong() {
+    fn an_invalid_reply_is_refused_with_the_reason() {
         for (reply, why) in [
             (one("A.", &json!([3])), "sentence 1 cites passage 3; there are 1 to 2"),
             (one("A.", &json!([0])), "cites passage 0"),

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_is_heard_when_its_last_letter_is() {
+    fn a_sentence_is_passed_on_as_soon_as_its_last_letter_arrives() {
         let reply = r#"Here: {"can_answer": true, "sentences" : [ {"text": "A \"[b]\" ü.", "passages": [1]},
             {"text": "C.", "passages": [2, 1]} ]} {"text": "D.", "passages": [1]}"#;
         let (first, second) = ("A \"[b]\" ü.".to_owned(), "C.".to_owned());

@@ -95,7 +95,7 @@ fn a_film_has_makers() {
 }
 
 #[test]
-fn a_heading_is_no_part_of_the_name_that_follows_it() {
+fn a_heading_is_not_part_of_the_name_that_follows_it() {
     let asks = questions("Marrow Light (ship)", "# Marrow Light (ship)\n\nThe Marrow Light was a barque. She sank.");
     check_keywords(&asks, "What was Marrow Light?", &["marrow light"]);
 }

@@ -116,7 +116,7 @@ async fn a_model_is_told_once_what_was_wrong() {
 }
 
 #[tokio::test]
-async fn a_kept_reply_that_cannot_be_used_is_asked_for_anew_unless_it_is_to_stay() {
+async fn a_useless_kept_reply_is_requested_again_unless_it_is_to_stay() {
     let kept = |text| reply(text).map(|reply| ChatReply { origin: ReplyOrigin::Cache, ..reply });
     let (performed, asked) = pick([kept("three"), reply("{\"number\": 4}")]).await;
     let performed = performed.unwrap();
@@ -146,7 +146,7 @@ async fn a_reply_is_one_whatever_object_is_beside_it_and_not_what_stands_in_a_br
 }
 
 #[tokio::test]
-async fn a_call_that_came_to_nothing_and_may_have_cost_something_is_counted() {
+async fn a_failed_call_that_may_have_cost_something_is_counted() {
     let (performed, _) = pick([Err(ChatError::Timeout { limit_ms: 5 })]).await;
     assert_eq!(performed.unwrap().spent, Spent { lost: 1, ..Spent::default() });
 }

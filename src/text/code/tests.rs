@@ -78,7 +78,7 @@ fn prose_is_what_comments_and_documentation_say() {
 }
 
 #[test]
-fn blocks_are_parted_by_blank_lines_and_end_at_lines() {
+fn blocks_are_separated_by_blank_lines_and_end_at_lines() {
     let blocks = |text: &str| code_blocks(text).map(|it| text[it].to_owned()).collect::<Vec<_>>();
     assert_eq!(blocks("a\n  b\n\n \n  c\n"), ["a\n  b", "c"]);
     assert!(blocks(" \n").is_empty());

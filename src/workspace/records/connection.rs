@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_without_room_is_a_refusal_and_damage_is_none() {
+    fn a_full_disk_is_a_refusal_and_damage_is_not() {
         use rusqlite::ffi::{SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY};
         let failure = |code| rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
         for code in [SQLITE_CANTOPEN, SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY] {

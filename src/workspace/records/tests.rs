@@ -326,7 +326,7 @@ fn what_a_model_found_and_was_damaged_is_corrupt() {
 }
 
 #[test]
-fn types_and_reports_are_kept_and_damage_to_them_is_found_and_forgotten() {
+fn types_and_reports_are_kept_and_damaged_ones_are_found_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = records(folder.path());
     let types = ProposedTypes { writer: "w".to_owned(), types: vec!["mill".to_owned()] };

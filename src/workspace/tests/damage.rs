@@ -126,7 +126,7 @@ fn records_cut_or_changed_never_panic() {
 }
 
 #[test]
-fn a_graph_that_names_what_is_not_there_does_not_open() {
+fn a_graph_with_a_dangling_reference_does_not_open() {
     type Change = fn(&mut PackedGraph);
     let changes: [(&str, Change); 12] = [
         ("document.passages", |it| it.document_passages[1] = 9),
@@ -169,7 +169,7 @@ fn no_array_of_a_graph_can_be_cut() {
 
 /// Checksums do not protect against somebody who can compute them.
 #[test]
-fn a_value_that_is_no_number_is_found_by_a_check_as_by_a_search() {
+fn a_value_that_is_not_a_number_is_found_by_a_check_and_by_a_search() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = indexed(folder.path());
     let mut writer = workspace.writer().unwrap();

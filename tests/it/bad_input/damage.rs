@@ -64,7 +64,7 @@ fn every_derived_part_is_made_again_from_the_records() {
 }
 
 #[test]
-fn records_that_are_lost_or_damaged_are_named_and_can_be_made_anew_elsewhere() {
+fn lost_or_damaged_records_are_named_and_can_be_recreated_elsewhere() {
     let cli = indexed();
     let path = cli.folder().join(".cairn/cairn.db");
     let whole = fs::read(&path).unwrap();
@@ -110,7 +110,7 @@ fn records_changed_anywhere_never_make_the_program_panic() {
 }
 
 #[test]
-fn a_lock_that_is_lost_is_made_anew() {
+fn a_lost_lock_is_created_again() {
     let cli = indexed();
     let lock = cli.folder().join(".cairn/lock");
     fs::remove_file(&lock).unwrap();

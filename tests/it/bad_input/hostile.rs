@@ -128,7 +128,7 @@ fn documents_that_a_program_hands_over_have_the_limits_of_files() {
 }
 
 #[test]
-fn a_folder_that_is_empty_now_keeps_its_documents_until_that_is_meant() {
+fn an_emptied_folder_keeps_its_documents_until_removal_is_confirmed() {
     let cli = Cli::new();
     cli.write("disk/a.txt", "The mill stands.");
     cli.write("disk/b.txt", "The mill runs.");
@@ -152,7 +152,7 @@ fn a_folder_that_is_empty_now_keeps_its_documents_until_that_is_meant() {
 }
 
 #[test]
-fn most_of_one_folder_goes_only_where_that_is_meant_and_a_few_go_at_once() {
+fn most_of_a_folder_is_removed_only_on_request_and_a_few_documents_at_once() {
     let cli = Cli::new();
     let write = |number: usize| drop(cli.write(&format!("notes/{number}.txt"), format!("Mill {number} stands.")));
     let remove = |number: usize| fs::remove_file(cli.folder().join(format!("notes/{number}.txt"))).unwrap();

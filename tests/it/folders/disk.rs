@@ -58,7 +58,7 @@ fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
 
 /// Each call in turn fails with an error of a failing disk.
 #[test]
-fn a_disk_that_fails_is_said_and_the_current_version_stays() {
+fn a_failing_disk_is_reported_and_the_current_version_stays() {
     let cli = indexed();
     let before = (cli.canonical(".cairn"), cli.json(&["status"])["version"].clone());
     cli.write("notes/more.md", "More of the mill.");

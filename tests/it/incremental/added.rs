@@ -46,7 +46,7 @@ fn a_text_that_was_added_stays_whatever_is_in_a_folder() {
 }
 
 #[test]
-fn the_text_of_a_file_that_is_added_is_held_by_hand_from_then_on() {
+fn a_file_whose_text_is_added_counts_as_added_by_hand() {
     let cli = Cli::new();
     let text = "# Harl Mill\n\nHarl Mill was built by Ada Lorne.";
     cli.write("notes/a.md", text);

@@ -49,7 +49,7 @@ fn found(cli: &Cli, index: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_run_with_versions_on_the_way_ends_as_one_without() {
+fn a_run_with_early_versions_ends_as_one_without() {
     let cli = Cli::new();
     write(&cli, DOCUMENTS);
     let count = DOCUMENTS as u64;
@@ -73,7 +73,7 @@ fn a_run_with_versions_on_the_way_ends_as_one_without() {
 }
 
 #[test]
-fn a_run_that_is_killed_after_a_version_on_the_way_leaves_it_and_is_continued() {
+fn a_run_killed_after_an_early_version_keeps_it_and_is_continued() {
     let cli = Cli::new();
     write(&cli, DOCUMENTS);
     let mut run = cli.command(["index", "notes", "--checkpoint", "0s"]).stderr(Stdio::null()).spawn().unwrap();

@@ -115,14 +115,14 @@ fn check(seed: u64) {
 }
 
 #[test]
-fn any_edits_lead_to_the_index_of_what_they_lead_to() {
+fn after_any_edits_the_index_is_that_of_the_final_state() {
     for seed in 0..4 {
         check(seed);
     }
 }
 
 #[test]
-fn records_without_ids_are_told_by_their_lines() {
+fn records_without_ids_are_identified_by_their_lines() {
     let cli = Cli::new();
     let (mill, river) = (r#"{"text": "The mill stands."}"#, r#"{"id": "river", "text": "The river runs."}"#);
     let write = |lines: &[&str]| cli.write("notes/a.jsonl", lines.join("\n"));

@@ -94,7 +94,7 @@ fn files_that_change_come_or_go_are_indexed_and_others_are_not() {
 }
 
 #[test]
-fn a_folder_that_goes_and_comes_back_is_indexed_on() {
+fn a_folder_that_disappears_and_comes_back_is_still_watched() {
     let cli = notes();
     let watching = Watching::begin(&cli, &["notes"]);
     let (here, there) = (cli.folder().join("notes"), cli.folder().join("away"));

@@ -140,7 +140,7 @@ fn where_a_model_is_of_no_use_sentences_are_quoted_and_it_is_said_why() {
 }
 
 #[test]
-fn a_model_may_abstain_and_what_it_makes_up_is_marked() {
+fn a_model_may_abstain_and_its_inventions_are_marked() {
     let abstains = Play::Says(r#"{"can_answer": false, "sentences": []}"#.to_owned());
     let (cli, server) = (indexed(), ChatServer::start([abstains]));
     let said = ask(&cli, &server, &[]).succeeded();

@@ -59,7 +59,7 @@ fn calls_and_texts(server: &ChatServer) -> (u64, Vec<String>) {
 }
 
 #[test]
-fn calls_for_vectors_are_said_beforehand_and_nothing_is_asked() {
+fn calls_for_vectors_are_estimated_and_nothing_is_asked() {
     let server = server();
     let cli = notes(&server);
     let first = estimate(&cli, WITH_VECTORS);
@@ -97,7 +97,7 @@ fn calls_for_vectors_are_said_beforehand_and_nothing_is_asked() {
 }
 
 #[test]
-fn both_stages_and_their_sum_are_said_and_what_is_said_is_enough() {
+fn both_stages_and_their_sum_are_estimated_and_the_estimate_suffices() {
     let server = server();
     let cli = notes(&server);
     let said = cli.run([WITH_BOTH, &["--dry-run"]].concat()).succeeded().stdout;

@@ -16,7 +16,7 @@ fn stats(cli: &Cli) -> Value {
 }
 
 #[test]
-fn replies_are_counted_taken_along_and_forgotten() {
+fn replies_are_counted_exported_and_deleted() {
     let (cli, server) = (indexed(), ChatServer::start([good(), good(), Play::Silent]));
     let none = stats(&cli);
     assert_eq!(none["replies"], 0);

@@ -20,7 +20,7 @@ fn checked(plays: Vec<Play>) -> (Value, ChatServer) {
 }
 
 #[test]
-fn the_verdict_of_a_model_goes_before_that_of_the_rule() {
+fn the_verdict_of_a_model_takes_precedence_over_that_of_the_rule() {
     let (answer, server) =
         checked(vec![good(), Play::Says(json!({ "verdicts": [{ "sentence": 1, "borne_out": false }] }).to_string())]);
     let writing = &answer["writing"];

@@ -58,7 +58,7 @@ fn what_a_gateway_may_have_done_is_charged_and_not_sent_again() {
 }
 
 #[test]
-fn calls_without_a_reply_are_said_to_have_cost_an_unknown_amount() {
+fn calls_without_a_reply_are_reported_at_an_unknown_cost() {
     let cli = two_mills();
     let server = ChatServer::start([Play::Closes]);
     let said = index(&cli, &server, &[]).succeeded();

@@ -96,7 +96,7 @@ fn what_is_too_long_to_be_kept_is_put_together_once() {
 }
 
 #[test]
-fn topics_are_written_from_what_was_put_together_and_paid_for_once() {
+fn topics_are_written_from_condensed_descriptions_and_paid_for_once() {
     let (cli, server) = (mills(), ChatServer::start([plays(WHOLE)]));
     let all = [EXTRACT, &["--summaries", "--reports"]].concat();
     let report = report_of(&cli, &server, &all);

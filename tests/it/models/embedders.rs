@@ -136,7 +136,7 @@ fn the_length_of_vectors_is_learnt_when_an_embedder_is_opened() {
 }
 
 #[test]
-fn an_index_goes_on_with_the_server_that_it_was_made_with() {
+fn an_index_keeps_using_the_server_that_made_it() {
     let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
     run(&cli, &server, &["index", "notes", "--embedder", "server:played"]).succeeded();
     let made = server.asked().len();
@@ -172,7 +172,7 @@ fn an_index_changes_to_a_server_and_back_where_it_is_told_to() {
 }
 
 #[test]
-fn another_model_behind_the_same_name_is_told_and_can_be_given_to_the_index() {
+fn another_model_behind_the_same_name_is_reported_and_can_be_accepted() {
     let (cli, server) = (notes(), ChatServer::start([Play::Embeds(32)]));
     cli.configure(settings(&server));
     cli.run(["index", "notes", "--embedder", "vllm:played"]).succeeded();
@@ -214,7 +214,7 @@ fn words_are_found_while_the_server_is_away() {
 }
 
 #[test]
-fn vectors_that_came_before_a_run_broke_off_are_not_asked_for_again() {
+fn vectors_that_arrived_before_a_run_failed_are_not_requested_again() {
     // Replies for the probe, the titles, the passages, and the sentences; the requests for questions fail.
     let good = Play::Embeds(32);
     let (cli, server) = (notes(), ChatServer::start(std::iter::repeat_n(good.clone(), 4).chain([fault()])));

@@ -199,7 +199,7 @@ fn a_model_that_names_hundreds_none_or_others_is_bounded_counted_and_listed() {
 }
 
 #[test]
-fn at_a_budget_what_was_found_is_indexed_and_the_next_run_goes_on() {
+fn at_its_budget_a_run_indexes_what_was_found_and_the_next_continues() {
     let (cli, server) = (mills(), ChatServer::start([good()]));
     let report = report_of(&cli, &server, &["--extract", "--budget", "17calls"]);
     assert_eq!((&report["model"]["written"], &report["extracted"]["written"]), (&json!(12), &json!(5)));

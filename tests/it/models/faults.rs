@@ -74,7 +74,7 @@ fn what_a_server_says_of_a_fault_is_repeated_and_bounded() {
 }
 
 #[test]
-fn a_fault_that_passes_is_waited_for_and_the_reply_counts_once() {
+fn a_temporary_fault_is_waited_out_and_the_reply_counts_once() {
     let busy = Play::Responds(503, "", String::new());
     let server = ChatServer::start([busy.clone(), busy, Play::Says("A.".to_owned())]);
     let reply = ask(&server.url).unwrap();

@@ -131,7 +131,7 @@ fn questions_of_a_model_stand_in_the_place_of_those_of_rules_and_are_paid_for_on
 }
 
 #[test]
-fn an_index_that_is_made_again_is_made_of_kept_replies() {
+fn an_index_that_is_rebuilt_uses_kept_replies() {
     let (cli, server) = (mills(), ChatServer::start([good()]));
     index(&cli, &server, &[]).succeeded();
     let first = cli.canonical(".cairn");
@@ -209,7 +209,7 @@ fn a_passage_without_questions_of_the_model_keeps_those_of_rules_is_listed_and_a
 }
 
 #[test]
-fn replies_that_were_of_no_use_are_asked_for_anew_where_that_is_wanted_and_no_others() {
+fn only_useless_replies_are_requested_again_on_demand() {
     let cli = mills();
     let bad = Play::Thinks(Thought::new(|body| {
         let name = name_of(body);
@@ -247,7 +247,7 @@ fn replies_that_were_of_no_use_are_asked_for_anew_where_that_is_wanted_and_no_ot
 }
 
 #[test]
-fn at_a_budget_the_run_ends_with_what_is_done_and_the_next_goes_on() {
+fn at_its_budget_a_run_ends_with_finished_work_and_the_next_continues() {
     let (cli, server) = (mills(), ChatServer::start([good()]));
     let report = report_of(&cli, &server, &["--budget", "5calls"]);
     assert_eq!(
@@ -275,7 +275,7 @@ fn at_a_budget_the_run_ends_with_what_is_done_and_the_next_goes_on() {
 }
 
 #[test]
-fn a_server_that_fails_again_and_again_is_left_alone_and_what_there_is_is_indexed() {
+fn a_server_that_keeps_failing_is_left_alone_and_finished_work_is_indexed() {
     let cli = mills();
     let busy = Play::Responds(500, "", String::new());
     let server = ChatServer::start([good(), busy]);
@@ -372,7 +372,7 @@ fn a_run_that_is_interrupted_keeps_what_came_and_sends_nothing_more() {
 }
 
 #[test]
-fn a_run_is_said_beforehand_and_nothing_is_written_or_asked() {
+fn a_run_is_estimated_and_nothing_is_written_or_asked() {
     let (cli, server) = (mills(), ChatServer::start([good()]));
     let estimate = |more: &[&str]| {
         let args = [&["--dry-run", "--json"], more].concat();

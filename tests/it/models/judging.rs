@@ -51,7 +51,7 @@ fn report(said: &CommandOutput) -> Value {
 }
 
 #[test]
-fn a_run_that_ends_at_its_budget_goes_on_and_is_counted_again_without_a_model() {
+fn a_run_that_ends_at_its_budget_continues_and_is_counted_again_without_a_model() {
     let (cli, server) = (compared(), ChatServer::start([prefers_mills()]));
     let first = run(&cli, &server, &["--output", "v.jsonl", "--budget", "3calls"]).succeeded();
     assert!(first.stdout.contains("Ended early: the budget allows 3 calls"), "{first:#?}");

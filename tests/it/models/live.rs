@@ -48,7 +48,7 @@ fn asked() -> Cli {
 }
 
 #[test]
-fn a_run_that_ends_at_its_budget_goes_on_and_pays_for_nothing_twice() {
+fn a_run_that_ends_at_its_budget_continues_and_pays_for_nothing_twice() {
     let (cli, server) = (asked(), ChatServer::start([thinks()]));
     let first = run(&cli, &server, &[ROWS, "--budget", "3calls"]).succeeded();
     assert!(first.stdout.contains("ended early: the budget allows 3 calls"), "{first:#?}");

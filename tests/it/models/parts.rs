@@ -89,7 +89,7 @@ fn each_part_is_looked_for_with_the_answer_that_it_needs() {
 }
 
 #[test]
-fn a_rule_reads_where_no_model_is_to_and_where_the_calls_are_made() {
+fn a_rule_reads_on_request_and_once_calls_are_used_up() {
     let cli = indexed();
     for (more, stop) in [(["--decompose=rule", "--top-k=3"], "finished"), (["--decompose", "--max-calls=1"], "calls")] {
         cli.run(["cache", "clear"]).succeeded();
@@ -127,7 +127,7 @@ fn auto_makes_the_best_of_the_calls_and_asks_nothing_without_a_number() {
 }
 
 #[test]
-fn a_model_of_no_use_leaves_what_the_search_found() {
+fn a_useless_model_leaves_the_results_of_the_search() {
     let cli = indexed();
     let plain = cli.json(&["search", QUESTION]);
     let nonsense = [
@@ -158,7 +158,7 @@ fn a_model_of_no_use_leaves_what_the_search_found() {
 }
 
 #[test]
-fn a_reader_of_no_use_is_replaced_by_the_rule() {
+fn a_useless_reader_is_replaced_by_the_rule() {
     // None of these can be confirmed: a guess, a passage that does not exist, an instruction that was obeyed.
     let responds = |status, body: &str| Play::Responds(status, "Retry-After: 0\r\n", body.to_owned());
     let wrong = [reads(&[("Tom Hardy", 1)]), reads(&[("Ada Lorne", 9)]), reads(&[]), Play::Says("Ada".to_owned())];

@@ -200,7 +200,7 @@ fn an_answer_is_written_from_what_was_picked() {
 }
 
 #[test]
-fn an_evaluation_says_what_picks_came_to_and_simulated_ones_that_they_are() {
+fn an_evaluation_reports_picks_and_marks_simulated_ones() {
     let cli = indexed();
     let question = json!({ "id": "1", "question": QUESTION, "supporting": ["notes/mill.txt", "notes/ada.txt"] });
     cli.write("questions.jsonl", question.to_string());

@@ -123,7 +123,7 @@ fn what_is_set_goes_before_what_was_found_out() {
 }
 
 #[test]
-fn a_server_that_does_not_reply_is_said_to_fail() {
+fn a_server_that_does_not_reply_is_reported_as_failing() {
     let (cli, server) = (Cli::new(), ChatServer::start([refuses()]));
     let said = probe(&cli, &server);
     assert_eq!((said.status, server.asked().len()), (Some(3), 4), "{said:#?}");

@@ -121,7 +121,7 @@ fn a_server_that_says_nothing_takes_no_more_time_than_there_is() {
 }
 
 #[test]
-fn replies_that_contradict_themselves_or_point_nowhere_are_repaired_once_and_then_of_no_use() {
+fn contradictory_or_dangling_replies_are_repaired_once_and_then_useless() {
     let (_cli, engine) = harbor();
     for (skill, options) in sites().into_iter().filter(|it| it.0 != "entities") {
         let expected = search(&engine, &plain(&options)).hits;
@@ -200,7 +200,7 @@ fn equal_questions_are_answered_equally_whichever_call_is_faster() {
 
 /// Concurrent calls reserve more than they use: exceeding the budget only by reservations ends nothing.
 #[test]
-fn a_budget_that_is_enough_for_one_call_after_the_other_is_enough() {
+fn a_budget_that_suffices_for_calls_in_sequence_suffices_for_concurrent_ones() {
     let (_cli, engine) = harbor();
     for (skill, options) in sites() {
         let thinker = || Arc::new(Thinker::new(Habit::Some, 0));
@@ -331,7 +331,7 @@ fn passages_that_give_orders_are_fenced_wherever_they_are_shown() {
 }
 
 #[test]
-fn the_program_asks_what_it_is_told_to_and_says_what_came_of_it() {
+fn the_program_asks_a_model_as_told_and_reports_the_result() {
     let (cli, _) = harbor();
     let server = ChatServer::start([Play::Says(json!({ "step": 1 }).to_string())]);
     let run = |args: &[&str]| {

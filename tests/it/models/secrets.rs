@@ -202,7 +202,7 @@ fn a_key_in_questions_that_a_model_writes_gets_into_no_index_export_or_report() 
 }
 
 #[test]
-fn a_short_value_of_a_header_is_not_blotted_out_of_what_a_server_says() {
+fn a_short_header_value_is_not_redacted_in_messages_of_a_server() {
     let cli = indexed();
     cli.configure("[model]\nheaders = { x-tier = \"1\" }");
     let message = "limit of 1000 reached: 11 of 21";

@@ -75,7 +75,7 @@ fn a_gateway_to_models_that_think_is_told_the_limit_as_they_take_it() {
 }
 
 #[test]
-fn a_server_without_schemas_is_told_the_form_by_less() {
+fn a_server_without_schemas_gets_a_simpler_response_format() {
     let server = refusing(422, |body| match body["response_format"]["type"].as_str() {
         Some("json_schema") => Some("response_format.type must be one of 'text', 'json_object'"),
         _ => None,
@@ -86,7 +86,7 @@ fn a_server_without_schemas_is_told_the_form_by_less() {
 }
 
 #[test]
-fn a_refusal_that_stays_is_said_and_nothing_is_remembered() {
+fn a_persistent_refusal_is_reported_and_nothing_is_remembered() {
     let server = refusing(400, |_| Some("temperature, system role, max_tokens: all of it is not supported"));
     let cli = indexed();
     let said = ask(&cli, &server, &[]);
@@ -110,7 +110,7 @@ fn a_probe_finds_out_what_a_server_refuses_without_a_reason() {
 }
 
 #[test]
-fn a_probe_fails_where_no_skill_works_and_looks_at_the_server_of_each_job() {
+fn a_probe_fails_if_no_skill_works_and_checks_the_server_of_each_job() {
     let useless = ChatServer::start([Play::Says("{}".to_owned())]);
     let good = ChatServer::start([good()]);
     let cli = indexed();
@@ -141,7 +141,7 @@ fn gemini_says_faults_in_a_list_and_thinks_beside_its_tokens() {
 }
 
 #[test]
-fn openrouter_says_that_it_lives_and_breaks_off_in_the_middle_of_a_reply() {
+fn openrouter_sends_comments_and_may_fail_in_the_middle_of_a_reply() {
     let text = answer();
     let stop = json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }).to_string();
     let living = streamed(&[&text], &[&stop, "[DONE]"]).replacen("data: ", ": OPENROUTER PROCESSING\n\ndata: ", 1);

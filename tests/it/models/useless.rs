@@ -21,7 +21,7 @@ fn many_mills() -> crate::support::Cli {
 }
 
 #[test]
-fn a_run_stops_after_some_replies_in_a_row_of_no_use_and_goes_on_where_it_was() {
+fn a_run_stops_after_several_useless_replies_and_continues_where_it_was() {
     let call = json!({ "function": { "name": "f", "arguments": "{}" } });
     let tool = json!({ "choices": [{ "message": { "content": null, "tool_calls": [call] } }] });
     let useless = [
@@ -57,7 +57,7 @@ fn a_run_stops_after_some_replies_in_a_row_of_no_use_and_goes_on_where_it_was() 
 }
 
 #[test]
-fn a_kept_reply_of_no_use_is_asked_for_anew_once_its_server_is_mended() {
+fn a_useless_kept_reply_is_requested_again_once_its_server_works() {
     for play in [
         Play::Says("I will not say.".to_owned()),
         Play::Responds(200, "", said("{\"can").replace("\"stop\"", "\"length\"")),
@@ -77,7 +77,7 @@ fn a_kept_reply_of_no_use_is_asked_for_anew_once_its_server_is_mended() {
 }
 
 #[test]
-fn a_command_fails_whose_model_gave_nothing_of_use_to_any_passage_or_question() {
+fn a_command_fails_if_every_reply_of_the_model_was_useless() {
     let server = ChatServer::start([Play::Says("As a model, I think so.".to_owned())]);
     // With fewer passages than unusable replies that end a run.
     let cli = two_mills();

@@ -99,7 +99,7 @@ fn what_another_published_meanwhile_is_read_back() {
 }
 
 #[test]
-fn a_file_that_is_damaged_or_of_an_earlier_publish_is_not_believed() {
+fn a_damaged_file_or_one_of_an_earlier_publish_is_not_used() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);
     let path = cli.folder().join(".cairn/published.bin");

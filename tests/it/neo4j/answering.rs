@@ -65,7 +65,7 @@ fn assert_same(held: &dyn GraphReader, kept: &Snapshot) {
 }
 
 #[test]
-fn a_structure_that_is_read_anew_or_from_a_copy_is_that_of_the_index() {
+fn a_structure_read_again_or_from_a_copy_is_that_of_the_index() {
     let Some(database) = database() else { return };
     let (cli, workspace) = published_harbor(&database);
     let copies = tempfile::tempdir().unwrap();

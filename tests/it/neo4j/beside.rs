@@ -80,7 +80,7 @@ fn what_users_have_under_names_of_ours_is_neither_read_nor_checked_nor_deleted()
 
 /// So many that the first results of a database index are all theirs.
 #[test]
-fn passages_of_a_users_own_crowd_none_of_ours_out_of_an_answer() {
+fn a_users_own_passages_do_not_displace_ours_in_an_answer() {
     let Some(database) = database() else { return };
     let (cli, _workspace) = published_harbor(&database);
     let question = "When was Heron Bridge opened?";
@@ -141,7 +141,7 @@ fn what_hung_on_a_passage_that_goes_is_counted() {
 }
 
 #[test]
-fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written() {
+fn a_users_own_indexes_are_left_alone_or_refused_before_anything_is_written() {
     let Some(database) = bare_database() else { return };
     let cli = indexed_mill();
     let publish = ["publish", "--neo4j", &database.uri];
@@ -178,7 +178,7 @@ fn indexes_of_a_users_own_are_left_alone_or_refused_before_anything_is_written()
 }
 
 #[test]
-fn a_constraint_of_a_users_own_on_what_we_write_is_named_before_anything_is_written() {
+fn a_users_constraint_on_our_elements_is_named_before_anything_is_written() {
     let Some(database) = bare_database() else { return };
     let cli = indexed_mill();
     let publish = ["publish", "--neo4j", &database.uri];
@@ -246,7 +246,7 @@ fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
 }
 
 #[test]
-fn an_index_of_few_documents_does_not_replace_one_of_many_unless_that_is_said() {
+fn an_index_of_few_documents_replaces_one_of_many_only_on_request() {
     let Some(database) = database() else { return };
     let folder = tempfile::tempdir().unwrap();
     let documents = |numbers: std::ops::Range<usize>| {

@@ -158,7 +158,7 @@ fn assert_caption(drawn: &Value, name: &str) {
 }
 
 #[test]
-fn the_link_of_an_answer_draws_its_way_with_names_and_in_our_style() {
+fn the_link_of_an_answer_draws_its_paths_with_names_and_in_our_style() {
     let Some((database, cli, pages)) = harbor() else { return };
     let Some(page) = browser() else { return };
     let Some(served) = Served::start() else { return };

@@ -15,7 +15,7 @@ use super::held;
 const CUTS_LEAST: usize = 8;
 
 #[test]
-fn a_server_that_is_too_old_or_refuses_is_told_from_one_that_is_not_there() {
+fn a_server_that_is_too_old_or_refuses_is_distinguished_from_a_missing_one() {
     let cli = Cli::new();
     cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne.");
     cli.json(&["index", "notes"]);

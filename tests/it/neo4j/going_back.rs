@@ -102,7 +102,7 @@ fn what_a_model_wrote_is_published_as_such_and_a_clone_does_not_ask_for_it_again
 }
 
 #[test]
-fn a_clone_is_the_index_and_goes_on_from_there() {
+fn a_clone_equals_the_index_and_can_be_updated() {
     let Some(database) = database() else { return };
     let cli = indexed();
     // The settings that an index remembers are included.

@@ -36,7 +36,7 @@ fn edit(cli: &Cli, random: &mut Random) {
 }
 
 #[test]
-fn a_publisher_that_is_killed_at_any_moment_is_made_good_by_the_next() {
+fn after_a_publisher_is_killed_at_any_moment_the_next_publish_completes_the_graph() {
     let Some(database) = database() else { return };
     let seed = 11;
     let mut random = Random::new(seed);

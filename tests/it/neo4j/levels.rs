@@ -62,7 +62,7 @@ fn assert_same_levels(held: &dyn GraphReader, kept: &Snapshot) {
 }
 
 #[test]
-fn levels_that_are_read_anew_or_from_a_copy_are_those_of_the_index() {
+fn levels_read_again_or_from_a_copy_are_those_of_the_index() {
     let Some(database) = database() else { return };
     let copies = tempfile::tempdir().unwrap();
     let options = TraversalOptions { cache: Some(copies.path().join("kept")), ..TraversalOptions::default() };
@@ -260,7 +260,7 @@ fn a_name_that_means_another_in_many_documents_does_so_in_each() {
 }
 
 #[test]
-fn a_store_that_is_walked_in_the_database_has_no_levels_to_read() {
+fn a_store_that_is_walked_in_the_database_has_no_levels() {
     let Some((database, _cli)) = harbor_database() else { return };
     block_on(async {
         let options = TraversalOptions { traversal: Traversal::Cypher, ..TraversalOptions::default() };

@@ -77,7 +77,7 @@ fn what_users_add_stays_and_another_index_is_refused() {
 }
 
 #[test]
-fn a_format_that_is_newer_is_refused_and_a_schema_that_was_changed_is_made_good() {
+fn a_newer_format_is_refused_and_a_changed_schema_is_repaired() {
     let Some(database) = database_to_reshape() else { return };
     let cli = indexed_mill();
     published(&cli, &database);

@@ -9,7 +9,7 @@ use crate::support::{Cli, CommandOutput, left_out};
 use super::write_harbor;
 
 #[test]
-fn a_connection_is_encrypted_where_that_is_asked_for_and_to_nobody_else() {
+fn a_connection_is_encrypted_on_request_and_only_to_a_trusted_server() {
     let home = tempfile::tempdir().unwrap();
     let certificate = home.path().join("certificates");
     fs::create_dir(&certificate).unwrap();

@@ -171,7 +171,7 @@ async fn compare(database: &Database, workspace: &Workspace, questions: &[String
 }
 
 #[test]
-fn three_ways_to_walk_the_demo_find_the_same() {
+fn three_kinds_of_traversal_of_the_demo_find_the_same() {
     let Some((database, cli)) = harbor_database() else { return };
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     let questions = super::answering::QUESTIONS.map(str::to_owned);
@@ -179,7 +179,7 @@ fn three_ways_to_walk_the_demo_find_the_same() {
 }
 
 #[test]
-fn a_model_that_judges_takes_apart_and_picks_finds_the_same_on_disk_and_in_the_database() {
+fn judging_decomposing_and_picking_find_the_same_on_disk_and_in_the_database() {
     let Some((database, cli)) = harbor_database() else { return };
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
     let on_disk = QueryEngine::open(&workspace, Performers::built_in()).unwrap();
@@ -213,7 +213,7 @@ fn a_model_that_judges_takes_apart_and_picks_finds_the_same_on_disk_and_in_the_d
 }
 
 #[test]
-fn three_ways_to_walk_a_real_collection_find_the_same() {
+fn three_kinds_of_traversal_of_a_real_collection_find_the_same() {
     let Some(database) = database() else { return };
     let (Some(folder), Some(mut documents)) = (shared_data("2wiki-hippo"), bundles(&["2wiki-hippo"])) else { return };
     documents.truncate(sized(DOCUMENTS, DOCUMENTS_OF_TORTURE));

@@ -167,7 +167,7 @@ fn the_log_and_a_bar_are_as_harmless_as_what_is_printed() {
 }
 
 #[test]
-fn a_message_of_several_lines_begins_at_the_left_but_once() {
+fn all_lines_of_a_message_but_the_first_are_indented() {
     let cli = Cli::new();
     let said = cli.run(["index", "no such\nhint: run evil\r\nfolder"]);
     let left: Vec<&str> = said.stderr.lines().filter(|line| !line.starts_with("  ")).collect();

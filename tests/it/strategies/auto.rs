@@ -34,7 +34,7 @@ fn note(found: &SearchResult) -> String {
 }
 
 #[test]
-fn it_goes_on_from_what_it_found_where_a_part_has_no_answer() {
+fn it_continues_from_its_results_if_a_part_has_no_answer() {
     let cli = indexed();
     let model = at_first_unable();
     let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
@@ -74,7 +74,7 @@ fn it_makes_no_more_calls_than_it_may_and_begins_no_step_that_it_cannot_end() {
 }
 
 #[test]
-fn it_goes_no_further_than_the_parts_ask_for() {
+fn it_takes_no_more_steps_than_the_parts_require() {
     let cli = indexed();
     let plain = engine(&cli.folder().join(".cairn"));
     let model = Led::well();
@@ -111,7 +111,7 @@ fn what_a_model_answered_is_a_step_that_was_taken() {
 }
 
 #[test]
-fn it_goes_on_beside_a_model_that_judges_what_was_found() {
+fn it_continues_with_a_model_that_judges_what_was_found() {
     let cli = indexed();
     let model = at_first_unable_beside_judge();
     let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());

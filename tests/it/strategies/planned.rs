@@ -17,7 +17,7 @@ use crate::support::{Cli, at_once, block_on, engine};
 const LED: [StrategyKind; 3] = [StrategyKind::Level, StrategyKind::Dual, StrategyKind::Noise];
 
 #[test]
-fn noise_answers_seed_questions_one_after_the_other_until_that_is_enough() {
+fn noise_answers_seed_questions_in_sequence_until_they_suffice() {
     let cli = indexed();
     let model = Led::well();
     let engine = engine(&cli.folder().join(".cairn")).with_model(model.clone());
@@ -323,7 +323,7 @@ fn useless() -> Vec<(&'static str, Arc<Led>)> {
 }
 
 #[test]
-fn a_model_of_no_use_ends_soon_and_leaves_what_was_found() {
+fn a_useless_model_is_soon_given_up_and_results_are_kept() {
     let cli = indexed();
     let plain = engine(&cli.folder().join(".cairn"));
     for strategy in LED {
@@ -350,7 +350,7 @@ fn noting_nothing(skill: &str, request: &ChatRequest) -> Value {
 }
 
 #[test]
-fn one_skill_of_no_use_costs_a_few_calls_and_leaves_what_was_found() {
+fn one_useless_skill_costs_a_few_calls_and_results_are_kept() {
     let cli = indexed();
     let plain = engine(&cli.folder().join(".cairn"));
     let mut tried = BTreeSet::new();
@@ -437,7 +437,7 @@ fn number_of_mill(request: &ChatRequest) -> usize {
 }
 
 #[test]
-fn a_model_that_leads_nowhere_is_followed_for_a_few_rounds_and_the_trace_says_why_no_further() {
+fn a_model_that_leads_nowhere_is_followed_for_a_few_rounds_and_the_trace_says_why() {
     let cli = indexed();
     let ruled = engine(&cli.folder().join(".cairn"));
     for strategy in LED {

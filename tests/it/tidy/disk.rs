@@ -60,7 +60,7 @@ fn around(source: &Source) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn files_are_reached_by_one_way() {
+fn files_are_accessed_by_one_module() {
     let rule: Rule = around;
     check(
         rule,

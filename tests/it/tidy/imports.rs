@@ -169,7 +169,7 @@ fn a_module_uses_what_stands_before_it_and_nothing_else() {
 }
 
 #[test]
-fn every_way_to_name_a_module_is_followed() {
+fn every_form_of_naming_a_module_is_followed() {
     let cases: [(&str, &str, &[&str]); 11] = [
         ("src/graph/hop.rs", "use crate::store::X;", &["store"]),
         ("src/graph/hop.rs", "use crate::{domain::{A, B}, store, Result};", &["domain", "store", "Result"]),

@@ -96,7 +96,7 @@ fn a_star_of_relations_is_a_community_that_is_named_after_what_it_is_about() {
 }
 
 #[test]
-fn a_clique_is_one_community_that_is_not_parted() {
+fn a_clique_is_one_community_that_is_not_divided() {
     // Every name shares a sentence with every other, in lists just below the limit.
     let list = |start: usize, step: usize| {
         let names: Vec<String> = (0..22).map(|at| format!("{} Mill", word((start + at * step) % 120))).collect();
@@ -209,7 +209,7 @@ fn communities_and_clusters_are_kept_while_little_changes() {
 }
 
 #[test]
-fn communities_and_clusters_are_found_anew_past_the_drift_and_where_they_are_few() {
+fn communities_and_clusters_are_recomputed_beyond_the_drift_and_if_they_are_few() {
     let first = made(&in_groups(70, 0, 0), HierarchyPreset::Usual);
     let clean = made(&in_groups(70, 120, 0), HierarchyPreset::Usual);
     let past = after(&in_groups(70, 120, 0), &first);

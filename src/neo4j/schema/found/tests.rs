@@ -70,7 +70,7 @@ fn statements_say_what_they_make() {
 }
 
 #[test]
-fn a_whole_schema_lacks_nothing_and_nothing_is_in_its_way() {
+fn a_complete_schema_lacks_nothing_and_has_no_conflict() {
     let (schema, due) = (whole(), all_due(DIMENSION));
     assert!(schema.missing(&due, DIMENSION).is_empty() && schema.unready(&due, DIMENSION).is_empty());
     assert!(schema.spoiled(&due, DIMENSION).is_empty());
@@ -97,7 +97,7 @@ fn an_index_is_ours_by_what_it_covers_and_not_by_its_name() {
 }
 
 #[test]
-fn an_index_that_does_not_do_what_it_should_is_made_anew() {
+fn an_index_that_does_not_do_its_job_is_created_again() {
     let due = all_due(DIMENSION);
     let spoil: [(&str, Spoil); 4] = [
         ("cairn_passage_embedding", |it| it.dimension = Some(3)),
@@ -121,7 +121,7 @@ fn an_index_that_does_not_do_what_it_should_is_made_anew() {
 }
 
 #[test]
-fn constraints_that_may_refuse_what_is_written_are_in_the_way_and_no_others() {
+fn only_constraints_that_may_refuse_our_writes_are_conflicts() {
     let conflicts = |constraint: Constraint| {
         let mut schema = whole();
         schema.constraints.push(constraint);

@@ -119,7 +119,7 @@ async fn rows_become_notes_and_these_an_answer_that_cites_rows() {
 }
 
 #[tokio::test]
-async fn sentences_of_the_answer_are_heard_as_they_come_with_the_rows_behind_them_and_notes_are_not() {
+async fn sentences_of_the_answer_are_passed_on_as_they_arrive_with_their_rows_and_notes_are_not() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heard);
     let sink = SentenceSink::new(move |it| told.lock().unwrap().push((it.text.clone(), it.citations.clone())));
@@ -171,7 +171,7 @@ async fn notes_of_no_use_are_repaired_once_and_the_first_rows_are_answered_from(
 }
 
 #[test]
-fn a_note_stands_by_the_rows_that_bear_it_out_or_by_all_that_it_was_read_in() {
+fn a_note_cites_the_rows_that_support_it_or_all_that_were_read() {
     let parts = sources(3).parts();
     let read: Vec<&Part> = parts.iter().collect();
     let places = |text: &str| part(QUESTION, text.to_owned(), &read).places;

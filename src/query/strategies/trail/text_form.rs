@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn change_logs_and_licences_are_told_by_their_names() {
+    fn change_logs_and_licences_are_recognized_by_their_names() {
         assert!(is_listing("docs/CHANGELOG.md") && is_listing("LICENSE-APACHE") && is_listing("Guide › Contents"));
         assert!(!is_listing("docs/guide.md"));
     }
