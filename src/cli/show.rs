@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn why_a_passage_is_there_is_said_in_words() {
+    fn the_reason_for_a_passage_is_given_in_words() {
         let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
         let said = |words: &[&str], missing: &[&str], is_named| {
             why(&Why { words: texts(words), missing: texts(missing), is_named }, &[]).unwrap_or_default()

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setting_or_no_file_is_refused() {
+    fn invalid_settings_and_special_files_are_refused() {
         let said = |text: &str| read_text(text).unwrap_err().to_string();
         assert!(said("indx = \"x\"").contains("indx"));
         assert!(said("index = 3").contains("line 1"));

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_file_and_the_one_that_is_found_are_both_read_and_a_named_one_alone() {
+    fn the_users_own_file_and_a_found_one_are_both_read_and_a_named_one_alone() {
         let own = "deadline = 2\nonnx_runtime = \"/lib/own.so\"\nindex = \"own\"";
         let (settings, path) = read(own, "index = \"found\"", &[], None);
         let settings = settings.unwrap();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stands_in_the_folder_of_the_own_file_finds_no_other() {
+    fn in_the_folder_of_the_users_own_file_no_other_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cairn/cairn.toml");
         std::fs::create_dir(folder.path().join("cairn")).unwrap();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_goes_before_what_is_set_and_one_password_before_both_of_the_other() {
+    fn requested_values_take_precedence_over_settings_and_one_password_over_both_of_the_other() {
         let usual = Database {
             uri: Some("bolt://set".to_owned()),
             user: Some("set".to_owned()),

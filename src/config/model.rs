@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_where_it_means_nothing_is_refused() {
+    fn a_setting_without_meaning_at_its_place_is_refused() {
         for (text, why) in [
             ("dimensions = 5", "`[model.embedder]`"),
             ("[answer]\nprices = \"p\"", "`[model.answer]` says"),

@@ -451,7 +451,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_have_been_paid_for_is_never_tried_again() {
+    fn a_call_that_may_have_been_paid_for_is_never_repeated() {
         let reason = || "x".to_owned();
         let server = |status| ChatError::Server { status, retry_after_ms: None, said: reason() };
         for error in [

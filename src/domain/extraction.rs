@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_stand_in_the_passage_or_names_nothing_is_not_of_it() {
+    fn an_extraction_outside_the_passage_or_with_dangling_ends_does_not_belong_to_it() {
         type Damage = fn(&mut Extraction);
         let text = "Ada lives in Vell";
         assert!(extraction().is_of(text) && Extraction::default().is_of(""));

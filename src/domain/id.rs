@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_is_refused() {
+    fn an_invalid_id_is_refused() {
         for text in ["", "0", "+0000000000000000000000000000000", "g0000000000000000000000000000000"] {
             assert!(text.parse::<PassageId>().is_err(), "{text}");
         }

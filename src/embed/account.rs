@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_is_of_distinct_texts_with_words_and_priced() {
+    fn estimates_count_and_price_distinct_texts_with_words() {
         let price = Price { input: 1e6, output: None };
         let prices = Prices { currency: "EUR".to_owned(), models: [("a".to_owned(), price)].into() };
         let account = |model: &str| {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_spent_is_said_once_and_without_questions() {
+    async fn spending_is_reported_once_and_without_questions() {
         let account = Account::new("a".to_owned(), Arc::default());
         let usage = Usage { input_tokens: 7, ..Usage::default() };
         for payer in [Payer::Run, Payer::Question] {

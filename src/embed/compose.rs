@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(sentences.vectors.iter().filter(|vector| vector.is_some()).count(), 3);
     }
     #[tokio::test]
-    async fn what_is_told_as_it_comes_is_what_is_returned() {
+    async fn vectors_passed_on_as_they_arrive_are_those_returned() {
         let passages = [titled("A", "x"), Titled { title: None, text: "x" }, titled("B", "x"), titled("A", "y")];
         let titles: TitleVectors<'_> = [("A", vec![1.0; 256]), ("B", vec![-1.0; 256])].into_iter().collect();
         let mut told = vec![None; passages.len()];

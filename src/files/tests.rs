@@ -29,7 +29,7 @@ fn a_folder_in_place_of_a_file_is_reported_and_kept() {
 }
 
 #[test]
-fn what_is_not_there_is_told_apart() {
+fn a_missing_file_is_distinguished_from_other_failures() {
     let folder = folder();
     let path = folder.path().join("absent");
     assert!(open_own(&path).unwrap().is_none() && read_own(&path).unwrap().is_none());

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_removed_is_left_out_of_files_and_taken_back_by_whoever_hands_it_over() {
+    fn removed_documents_are_left_out_of_files_and_come_back_when_handed_over() {
         let removed = |name: &str| RemovedDocument {
             id: DocumentId::of(&[name.as_bytes()]),
             source_id: name.to_owned(),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_added_is_neither_replaced_by_files_nor_removed_with_them() {
+    fn added_texts_are_neither_replaced_by_files_nor_removed_with_them() {
         let [a, b] = ["a", "b"].map(|id| DocumentId::of(&[id.as_bytes()]));
         let stored = || vec![stored("a", HANDED_OVER), stored("b", "r")];
         let plan = |sources: &Sources| {

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_beyond_measure_ends_the_reading() {
+    fn an_archive_that_unpacks_to_too_much_ends_the_reading() {
         let packed = gzip(&vec![0; 80 << 20]);
         let (read, pieces) = read(&packed, 1 << 30);
         assert!(read.unwrap_err().reason.contains("200 times"));

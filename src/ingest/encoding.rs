@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_says_so() {
+    fn binary_files_are_not_text() {
         for bytes in
             [&b"\x7fELF\x02\x01\0\0\xff\xfe\x80"[..], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff", &[0xff, 0, 0, 0xff, 1, 2]]
         {

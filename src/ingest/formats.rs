@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_extension_is_read_if_it_is_text() {
+    fn a_file_without_an_extension_is_read_if_it_is_text() {
         for (head, expect) in [
             (&b"The licence of this\n"[..], Some("text/plain")),
             (b"Caf\xc3\xa9", Some("text/plain")),

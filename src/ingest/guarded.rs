@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_inside_is_named_after_what_it_lies_in() {
+    fn a_file_inside_another_is_named_after_it() {
         assert_eq!(inside("c.zip", "a/b.html"), "c.zip!a/b.html");
         assert_eq!(inside("c.mbox", "#3!d.pdf"), "c.mbox#3!d.pdf");
     }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_front_matter_is_text() {
+    fn invalid_front_matter_is_text() {
         for text in ["---\nyear: 1890\n", "---\n\nText.\n\n---\n", "Text\n---\nyear: 1890\n---\n", "--- \n---", "---"] {
             check(text, None, &[]);
             assert_eq!(parse(text.to_owned()).unwrap().text, text);

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_notebook_says_so() {
+    fn an_invalid_notebook_is_refused_with_the_reason() {
         assert_eq!(parsed("{}").unwrap_err(), "not a notebook: it has no cells");
         assert_eq!(parsed(r#"{"cells":[]}"#).unwrap_err(), "no text: all its cells are empty");
         assert!(parsed("x").unwrap_err().starts_with("not a notebook: "));

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sent_is_not_left_out() {
+    fn parameters_that_were_not_sent_are_not_left_out() {
         let bare = request("U");
         let mut attempts = Attempts::new(&bare, usual());
         assert!(!attempts.leave_out(&refused("system role, maxItems, json_schema, stream: not supported")));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_made_no_difference_comes_back_and_a_server_that_refuses_everything_is_soon_asked_no_more() {
+    fn parameters_whose_removal_did_not_help_come_back_and_a_server_that_refuses_everything_is_soon_given_up() {
         let said = "Unknown field 'response_format'. Allowed: messages, model, system, temperature, max_tokens";
         let whole = whole();
         let mut attempts = Attempts::new(&whole, usual());

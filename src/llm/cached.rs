@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_kept_is_used_all_the_same() {
+    async fn a_reply_that_cannot_be_kept_is_used_nevertheless() {
         let kept = Kept { is_full: true, ..Kept::default() };
         let model = Cached::new(Arc::new(Scripted::new([])), Arc::new(kept));
         assert_eq!(model.reply(&request("a")).await, Ok(reply("A.")));

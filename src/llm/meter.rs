@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_is_spent_by_nobody_else_and_never_more_than_there_is() {
+    fn reserved_budget_is_not_spent_by_others_nor_exceeded() {
         let budget = Budget { calls: Some(5), tokens: Some(100), cost: Some(50.0) };
         let meter = meter(budget);
         let aside = meter.set_aside("a", 2, usage(30));

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_before_its_last_piece_or_has_a_fault_is_no_reply() {
+    fn a_reply_without_its_last_piece_or_with_a_fault_is_invalid() {
         let of = |events: &str| {
             let mut pieces = Pieces::default();
             pieces.take(events.as_bytes(), &listener().0).and_then(|()| pieces.whole())
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_all_is_said_makes_nothing_unsaid() {
+    fn a_fault_after_the_end_of_a_reply_does_not_invalidate_it() {
         let said = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}";
         for after in [
             "",

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_nothing_needs_no_price_for_it_and_who_writes_does() {
+    fn only_models_with_output_need_a_price_for_it() {
         let prices = read("currency = \"EUR\"\n[models]\n\"a:b\" = { input = 0.5 }").unwrap();
         let usage = Usage { input_tokens: 2_000_000, ..Usage::default() };
         assert_eq!(prices.cost("a:b", usage), Some(Cost { amount: 1.0, currency: "EUR".to_owned() }));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_refused() {
+    fn an_invalid_price_is_refused() {
         for text in ["", "currency = \"EUR\"\n[models]\n\"a\" = { input = -1, output = 2 }", "currency = 1", "x = 1"] {
             assert!(matches!(read(text), Err(Error::Settings { .. })), "{text}");
         }

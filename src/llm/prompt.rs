@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_filled_in_is_not_looked_through_for_places() {
+    fn inserted_text_is_not_searched_for_placeholders() {
         let places = [("a", "{{b}}"), ("b", "B")];
         assert_eq!(filled("x {{a}} {{b}} {{c}} {{", &places), "x {{b}} B {{c}} {{");
         let parted = messages("S {{b}}\n=====\nU", &places);

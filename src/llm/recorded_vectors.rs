@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_of_a_text_is_found_whatever_it_was_asked_with_and_a_vector_outlives_a_fault() {
+    fn a_texts_result_is_found_whatever_call_it_was_in_and_a_vector_outlives_a_fault() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("calls.jsonl");
         let recording = Recording::create(&path).unwrap();

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_result_or_no_page_is_left_out() {
+    fn invalid_results_and_addresses_of_no_page_are_left_out() {
         let of = |url: &str| json!({ "title": "t", "url": url });
         let none = ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "ftp://a.example", "//a", "", " "];
         for url in none.into_iter().chain(["https://ann:hush@a.example/", "http://"]) {

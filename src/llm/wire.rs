@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_does_not_take_is_not_sent_and_what_is_set_goes_before_what_is_asked_for() {
+    fn refused_parameters_are_not_sent_and_settings_take_precedence_over_requests() {
         let schema = json!({
             "type": "object",
             "properties": { "minimum": { "type": "array", "minItems": 1, "maxItems": 6, "items": { "minimum": 1 } } },

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_and_a_password_in_it_is_not_repeated() {
+    fn an_invalid_address_is_refused_and_a_password_in_it_is_not_repeated() {
         for uri in ["http://localhost", "bolt://", "bolt://a b", "bolt://host:port", "bolt://host:99999", ""] {
             assert!(address(uri).contains("Address"), "{uri}");
         }

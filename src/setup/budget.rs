@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_budget_is_refused_with_the_reason() {
+    fn an_invalid_budget_is_refused_with_the_reason() {
         for text in ["", "5", "USD", "-1calls", "1.5calls", "2EUR", "1e40tok", "infcalls", "NaNtok"] {
             assert!(matches!(said(&[text]), Err(Error::Option { option: "budget", .. })), "{text}");
         }

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_put_together_and_nothing_else_is() {
+    fn a_condensed_description_may_only_contain_what_was_said() {
         let whole = check("A mill in Vell,\nbuilt by Ada Lorne in 1802.").unwrap();
         assert_eq!(whole.description, "A mill in Vell, built by Ada Lorne in 1802.");
         for wrong in ["", "…", "A mill in Vell, built by Tom Reed.", "A mill in Vell, built in 1803."] {

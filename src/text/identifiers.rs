@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_marks_join_is_one_identifier() {
+    fn words_joined_by_marks_are_one_identifier() {
         check("set wal_level=minimal, or walLevel", &["wallevel"], &["wal", "level"]);
         check("std::env::var and __init__", &["stdenvvar", "__init"], &[]);
         check("in /etc/apt/sources.list or ~/.bashrc", &["etcaptsourceslist"], &[]);

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_broken_creation_left_is_removed_and_nothing_else() {
+    fn only_the_remains_of_an_interrupted_creation_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("cairn.db");
         for name in ["cairn.db", "cairn.db-wal", "cairn.db-new", "cairn.db-new-journal", "cairn.db-new.txt"] {

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_damage_is_not_called_so() {
+    fn only_damage_is_called_damage() {
         use rusqlite::ffi::{
             Error as Code, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_NOMEM,
         };

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_refused_is_told_from_a_fault_of_the_library() {
+    fn refusals_of_the_system_are_distinguished_from_faults_of_the_library() {
         let said = std::io::Error::from_raw_os_error(5).to_string();
         let found = refusal_in(&TantivyError::InternalError(said)).unwrap();
         assert_eq!(found.raw_os_error(), Some(5));

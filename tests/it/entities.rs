@@ -74,7 +74,7 @@ fn a_name_stands_for_several_entities_where_documents_mean_different_things() {
 }
 
 #[test]
-fn what_somebody_says_of_names_is_applied_kept_and_undone() {
+fn a_users_verdict_on_names_is_applied_kept_and_undone() {
     let cli = indexed();
     let merges = entities(&cli, &["merges"]);
     assert_valid("entities-merges", &merges);

@@ -109,7 +109,7 @@ fn an_index_that_is_read_into_memory_answers_as_one_that_is_mapped() {
 }
 
 #[test]
-fn who_reads_an_index_changes_nothing_in_it() {
+fn reading_an_index_changes_nothing_in_it() {
     let cli = indexed();
     let before = listed(&cli.folder().join(".cairn"));
     let commands: [&[&str]; 8] = [
@@ -242,7 +242,7 @@ mod unix {
     }
 
     #[test]
-    fn what_lies_in_the_place_of_a_file_is_named_at_once_and_left() {
+    fn something_in_place_of_a_file_is_named_at_once_and_left_alone() {
         type Put<'a> = &'a dyn Fn(&Path);
         let cli = indexed();
         let thesis = cli.write("elsewhere/thesis.txt", "years of work");

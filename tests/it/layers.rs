@@ -95,7 +95,7 @@ fn a_mode_gathers_its_level_alone_and_passages_with_it() {
 }
 
 #[test]
-fn whole_rows_are_kept_as_there_is_room_and_what_is_cut_is_said() {
+fn rows_are_kept_whole_while_there_is_room_and_cuts_are_reported() {
     let cli = two_worlds();
     let engine = opened(&cli);
     for tokens in [1, 40, 120, 400] {

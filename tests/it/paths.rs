@@ -53,7 +53,7 @@ fn the_shortest_path_comes_first_and_says_what_each_step_is() {
 }
 
 #[test]
-fn where_nothing_is_near_enough_that_is_said_and_is_no_failure() {
+fn no_path_within_the_limit_is_reported_and_not_a_failure() {
     let cli = indexed();
     let said = cli.run(["path", "Harl Mill", "Skell Bay", "--by", "names", "--length-max", "3"]).succeeded();
     assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("", "no path of 3 steps or fewer\n"));

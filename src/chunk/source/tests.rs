@@ -47,7 +47,7 @@ fn a_definition_is_a_section_with_the_comment_above_it() {
 }
 
 #[test]
-fn what_has_no_body_stands_together() {
+fn definitions_without_a_body_stay_together() {
     check(Language::C, "/* A. */\nint a(void);\n\nextern int b;\n\n#include <x>\n", &[": /* A. */"]);
     check(Language::Rust, "const A: u8 = 1;\nstatic B: Foo = Foo { a: 1 };\nmod c;\n", &[": const A: u8 = 1;"]);
 }

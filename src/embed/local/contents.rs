@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_onnx_file_is_refused() {
+    fn an_invalid_onnx_file_is_refused() {
         let whole = field(7, &field(5, &number(14, 0)));
         assert_eq!(of(&whole), Contents::Whole);
         assert_eq!(of(b""), Contents::Whole);

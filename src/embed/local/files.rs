@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_or_no_model_is_refused_unread() {
+    fn special_files_and_invalid_models_are_refused_before_loading() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         write(MODEL, "no model");

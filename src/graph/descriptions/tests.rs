@@ -138,7 +138,7 @@ fn without_a_model_there_are_no_descriptions_and_mentions_are_those_of_rules() {
 }
 
 #[test]
-fn what_is_said_of_one_thing_is_bounded_and_says_nothing_twice() {
+fn merged_descriptions_are_bounded_and_without_repetition() {
     assert_eq!(merged(&["", "A mill.", "The mill!", "A mill in Vell.", ""]), "A mill. A mill in Vell.");
     let many: Vec<String> = (0..1_000).map(|number| format!("It has {number} sails of cloth{number}.")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();

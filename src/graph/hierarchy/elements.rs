@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_on_no_level_is_no_hierarchy() {
+    fn elements_outside_the_levels_make_no_hierarchy() {
         let of = |communities: &[CommunityElement], summaries: &[SummaryElement]| {
             let (communities, summaries) = (communities.to_vec(), summaries.to_vec());
             HierarchyElements { relations: Vec::new(), communities, summaries }.pack(3).is_some()

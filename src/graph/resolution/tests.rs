@@ -157,7 +157,7 @@ fn a_misspelling_needs_the_same_context_and_no_sentence_with_both() {
 }
 
 #[test]
-fn what_is_asked_for_comes_before_what_rules_say() {
+fn a_users_verdict_takes_precedence_over_rules() {
     let documents = [
         ("Harbor Trust Union", "The Harbor Trust Union (HTU) was founded by Ines Corvin."),
         ("Notes", "Ines Corvin, whom some call Nessa Corvo, spoke for HTU."),

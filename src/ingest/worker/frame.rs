@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_refused_before_it_takes_memory() {
+    fn an_invalid_frame_is_refused_before_it_takes_memory() {
         let frame = |tag: u8, length: u32, rest: &[u8]| [&[tag][..], &length.to_le_bytes(), rest].concat();
         let said = |bytes: &[u8]| read(&mut &bytes[..], 10).unwrap_err().to_string();
         assert!(said(&frame(99, 0, b"")).contains("no known kind"));

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_an_answer_is_told_from_what_does_not() {
+    fn texts_that_look_like_answers_are_distinguished_from_others() {
         let fit = |question: &str, text: &str| {
             let terms: Vec<(String, f32)> = crate::text::terms(question).into_iter().map(|term| (term, 1.0)).collect();
             Asked::of(&tokens(question)).fit(text, &terms)

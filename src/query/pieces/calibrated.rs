@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_below_is_left_out_and_the_best_stays() {
+    fn passages_below_the_minimum_are_left_out_and_the_best_stays() {
         for (least, expect) in [(0.0, 3), (0.5, 2), (0.51, 1), (1.0, 1)] {
             assert_eq!(kept([0.9, 0.5, 0.1].into_iter(), least), expect, "{least}");
         }

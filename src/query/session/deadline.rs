@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_takes_too_long_is_given_up_and_says_what_it_was_at() {
+    async fn work_that_takes_too_long_is_given_up_and_named() {
         let stage = Stage::default();
         let work = async {
             stage.enter("waiting");

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_is_taken_without_what_does_not() {
+    fn valid_parts_of_a_reply_are_kept_without_invalid_ones() {
         let taken = |reply: Value| {
             let sentences = checked(reply.clone()).unwrap_or_else(|why| panic!("{reply}: {why}")).sentences;
             sentences.into_iter().map(|it| (it.text, it.passages)).collect::<Vec<_>>()

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_not_heard_nor_is_anything_after_what_is_no_sentence() {
+    fn unusable_sentences_are_not_passed_on_nor_is_anything_after_an_invalid_one() {
         for unsound in [r#"{"text": "A.", "passages": [3]}"#, r#"{"text": "A."}"#] {
             let reply = format!(r#"{{"sentences": [{unsound}, {{"text": "B.", "passages": [1]}}]}}"#);
             let texts: Vec<String> = heard(&reply, 5).into_iter().map(|(_, text)| text).collect();

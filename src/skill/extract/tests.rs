@@ -53,7 +53,7 @@ fn entities_and_relations_come_with_where_they_stand() {
 }
 
 #[test]
-fn what_does_not_stand_in_the_passage_is_left_out_and_counted() {
+fn extractions_that_are_not_in_the_passage_are_left_out_and_counted() {
     let entities = [entity("Harl Mill", ""), entity("Tom Reed", "person"), entity("", ""), entity("of", "")];
     let relations = [
         relation("Harl Mill", "Tom Reed", &json!(5), "Harl Mill was built"),

@@ -152,7 +152,7 @@ async fn a_failed_call_that_may_have_cost_something_is_counted() {
 }
 
 #[tokio::test]
-async fn what_declines_or_is_cut_is_not_asked_again() {
+async fn a_reply_that_declines_or_is_cut_is_not_requested_again() {
     for finish in [Finish::Refusal, Finish::Length] {
         let cut = reply("{\"number\": 3}").map(|reply| ChatReply { finish, ..reply });
         let (performed, asked) = pick([cut]).await;

@@ -194,7 +194,7 @@ mod tests {
 
     /// The library's message for a page that the disk failed to read.
     #[test]
-    fn what_was_misread_once_is_no_damage() {
+    fn a_failed_read_is_not_damage() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cairn.db");
         create(&path, &options()).unwrap();

@@ -79,7 +79,7 @@ fn documents_removed_are_gone_with_all_that_was_made_from_them() {
 }
 
 #[test]
-fn what_is_no_part_of_its_document_is_refused_and_changes_nothing() {
+fn an_inconsistent_unit_is_refused_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = records(folder.path());
     let good = unit_of("a", None, &["One."]);
@@ -127,7 +127,7 @@ fn skips_and_options_of_the_last_run_are_kept() {
 }
 
 #[test]
-fn what_is_said_of_two_names_is_kept_in_either_order_until_the_opposite_is_said() {
+fn a_verdict_on_two_names_is_kept_in_either_order_until_the_opposite_is_given() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = records(folder.path());
     let pair = |one: &str, other: &str, verdict| NamePair { one: one.to_owned(), other: other.to_owned(), verdict };
@@ -159,7 +159,7 @@ fn an_error_of_the_visitor_ends_the_reading() {
 }
 
 #[test]
-fn what_is_no_database_or_another_one_is_corrupt_and_another_format_is_said() {
+fn foreign_or_damaged_databases_are_corrupt_and_other_formats_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cairn.db");
     for contents in [&b""[..], b"SQLite format 3\0 and then nothing", &[0x55; 8192]] {

@@ -84,7 +84,7 @@ fn what_was_added_is_removed_and_added_again() {
 }
 
 #[test]
-fn what_is_no_text_is_refused_and_changes_nothing() {
+fn an_unusable_text_is_refused_and_changes_nothing() {
     let cli = Cli::new();
     let long = "a".repeat(2_000);
     for (args, text, expect) in [

@@ -100,7 +100,7 @@ fn a_run_killed_after_an_early_version_keeps_it_and_is_continued() {
 }
 
 #[test]
-fn what_was_not_read_yet_is_not_gone_and_can_come_when_nothing_else_does() {
+fn documents_not_read_yet_are_not_gone_and_can_come_in_an_otherwise_empty_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
     let all = quays();
@@ -142,7 +142,7 @@ fn what_was_not_read_yet_is_not_gone_and_can_come_when_nothing_else_does() {
 
 /// A first run that ends before its first version has settings already, and is not all that was to be read.
 #[test]
-fn what_is_added_to_a_first_run_that_did_not_end_has_its_settings_and_does_not_end_it() {
+fn a_text_added_to_an_unfinished_first_run_has_its_settings_and_does_not_end_it() {
     let cli = Cli::new();
     let collection = cli.folder().join("notes");
     write(&cli, DOCUMENTS);

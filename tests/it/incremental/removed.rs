@@ -50,7 +50,7 @@ fn what_is_removed_stays_away_until_it_is_taken_back() {
 }
 
 #[test]
-fn what_somebody_hands_over_is_taken_back() {
+fn handing_over_a_document_undoes_its_removal() {
     let cli = indexed();
     let report = cli.json(&["remove", "notes/Harl Mill.md"]);
     assert_valid("index", &report);

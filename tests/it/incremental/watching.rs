@@ -117,7 +117,7 @@ fn a_folder_that_disappears_and_comes_back_is_still_watched() {
 }
 
 #[test]
-fn what_went_wrong_is_said_and_rules_and_links_are_heeded() {
+fn failures_are_reported_and_rules_and_links_are_respected() {
     let cli = notes();
     let outside = cli.folder().join("outside");
     fs::create_dir(&outside).unwrap();

@@ -116,7 +116,7 @@ fn a_reply_that_cannot_be_used_is_repaired_once() {
 }
 
 #[test]
-fn where_a_model_is_of_no_use_sentences_are_quoted_and_it_is_said_why() {
+fn if_a_model_is_useless_sentences_are_quoted_and_the_reason_is_given() {
     let refusal = said("x").replace("\"content\":\"x\"", "\"content\":null,\"refusal\":\"I would rather not.\"");
     assert!(refusal.contains("rather not"), "{refusal}");
     let cut = said("{").replace("\"stop\"", "\"length\"");
@@ -222,7 +222,7 @@ fn a_prompt_that_is_too_long_and_a_model_that_takes_too_long_leave_what_can_be_q
 }
 
 #[test]
-fn what_somebody_has_to_correct_is_an_error() {
+fn an_error_that_the_user_must_correct_ends_the_command() {
     let refused = |status, body: &str| ChatServer::start([Play::Responds(status, "", body.to_owned())]);
     let cli = indexed();
     let said = ask(&cli, &refused(401, r#"{"error": {"message": "no such key"}}"#), &[]);

@@ -36,7 +36,7 @@ fn the_verdict_of_a_model_takes_precedence_over_that_of_the_rule() {
 }
 
 #[test]
-fn where_a_model_gives_no_verdict_the_rules_holds_and_it_is_said_why() {
+fn without_a_models_verdict_the_rules_one_counts_and_the_reason_is_given() {
     let verdicts = json!({ "verdicts": [{ "sentence": 2, "borne_out": true }] }).to_string();
     for play in [Play::Says("It is.".to_owned()), Play::Says(verdicts), Play::Closes] {
         let (answer, _server) = checked(vec![good(), play]);

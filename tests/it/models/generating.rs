@@ -293,7 +293,7 @@ fn a_server_that_keeps_failing_is_left_alone_and_finished_work_is_indexed() {
 }
 
 #[test]
-fn what_somebody_has_to_correct_ends_the_run_and_a_passage_that_is_refused_does_not() {
+fn an_error_that_the_user_must_correct_ends_the_run_and_a_refused_passage_does_not() {
     let cli = mills();
     let refused = |status, said: &str| Play::Responds(status, "", format!("{{\"error\": \"{said}\"}}"));
     let said = index(&cli, &ChatServer::start([refused(401, "no such key")]), &[]);

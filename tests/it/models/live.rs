@@ -95,7 +95,7 @@ fn the_walk_of_the_paper_lets_the_model_say_what_a_question_names() {
 }
 
 #[test]
-fn what_is_no_method_and_lines_of_another_model_are_refused() {
+fn unknown_methods_and_lines_of_another_model_are_refused() {
     let (cli, server) = (asked(), ChatServer::start([thinks()]));
     let refused = run(&cli, &server, &["--rows=best"]);
     assert!(refused.status == Some(3) && refused.stderr.contains("there are bm25, dense"), "{refused:#?}");

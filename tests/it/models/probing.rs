@@ -112,7 +112,7 @@ fn a_server_that_does_not_stream_is_not_asked_to() {
 }
 
 #[test]
-fn what_is_set_goes_before_what_was_found_out() {
+fn settings_take_precedence_over_what_was_found_out() {
     let (cli, server) =
         (indexed(), ChatServer::start([says("Yes."), refuses(), refuses(), refuses(), streams(), good()]));
     probe(&cli, &server).succeeded();

@@ -154,7 +154,7 @@ fn contradictory_or_dangling_replies_are_repaired_once_and_then_useless() {
 }
 
 #[test]
-fn what_somebody_has_to_correct_is_an_error_wherever_a_model_is_asked() {
+fn an_error_that_the_user_must_correct_is_reported_wherever_a_model_is_asked() {
     let (_cli, engine) = harbor();
     for (skill, options) in all_sites() {
         let server = ChatServer::start([Play::Responds(401, "", "{}".to_owned())]);

@@ -153,7 +153,7 @@ fn what_is_refused_at_the_second_call_ends_the_run_with_the_first_kept_and_count
 }
 
 #[test]
-fn what_is_asked_anew_is_asked_once_where_the_budget_holds_its_second_call_back() {
+fn a_repeated_request_is_sent_once_if_the_budget_delays_its_second_call() {
     let (cli, server) = (mills(), ChatServer::start([Play::Says("no questions".to_owned())]));
     // It stops after some passages; later runs do the rest.
     for _ in 0..COUNT {

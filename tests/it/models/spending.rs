@@ -102,7 +102,7 @@ fn assert_near(part: &str, expected: &Value, charged: &Value) {
 }
 
 #[test]
-fn where_no_schema_is_sent_none_is_reckoned_with_and_equal_prompts_are_sent_once() {
+fn without_a_schema_none_is_counted_and_equal_prompts_are_sent_once() {
     let (cli, server) = (mills(), ChatServer::start([good()]));
     cli.write(
         "notes/a.jsonl",

@@ -54,7 +54,7 @@ fn a_publish_after_one_reads_no_keys_back() {
 }
 
 #[test]
-fn what_somebody_deleted_or_added_is_noticed_and_made_good() {
+fn foreign_deletions_and_additions_are_noticed_and_repaired() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);
     for (edition, change) in [

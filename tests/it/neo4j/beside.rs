@@ -122,7 +122,7 @@ fn properties_that_users_have_added_stay_through_repairs_and_changes_and_are_no_
 }
 
 #[test]
-fn what_hung_on_a_passage_that_goes_is_counted() {
+fn relationships_of_users_to_a_removed_passage_are_counted() {
     let Some(database) = database() else { return };
     let cli = Cli::new();
     cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne.");

@@ -41,7 +41,7 @@ fn a_server_that_is_too_old_or_refuses_is_distinguished_from_a_missing_one() {
 }
 
 #[test]
-fn where_no_server_answers_that_is_said_in_five_seconds() {
+fn a_server_that_does_not_answer_is_reported_within_five_seconds() {
     let cli = Cli::new();
     let (dropping, _queue) = unanswered();
     at_once(["bolt://127.0.0.1:1".to_owned(), peer(Answer::Silent), dropping], |uri| {

@@ -188,7 +188,7 @@ fn pasted(cli: &Cli, command: &str) -> std::process::Output {
 
 #[cfg(unix)]
 #[test]
-fn what_is_offered_to_be_typed_next_does_what_it_says_and_nothing_else() {
+fn a_suggested_command_does_what_it_says_and_nothing_else() {
     let cli = Cli::new();
     cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ada Lorne.");
     let names = ["my notes", "$(touch pwned)", "`touch pwned`", "it's; touch pwned", "a\"b$HOME", "-x", "~", "*"];

@@ -139,7 +139,7 @@ async fn notes_that_are_too_many_become_fewer_and_lead_to_the_same_rows() {
 }
 
 #[tokio::test]
-async fn where_calls_end_the_answer_is_from_what_was_read_and_says_so() {
+async fn if_calls_run_out_the_answer_uses_what_was_read_and_says_so() {
     let (cited, notes, asked) = answered(Scripted::new(), Some(2), room(3)).await;
     assert_eq!((cited, asked.len()), (Some(vec![vec![0]]), 2));
     assert!(notes.contains("3 rows were not read for the answer: no more calls are left"), "{notes}");

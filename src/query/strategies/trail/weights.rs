@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_weights_is_refused_with_its_line() {
+    fn a_file_without_weights_is_refused_with_its_line() {
         let error = read("{\n\"titled\": 1}").expect_err("no weights").to_string();
         assert!(error.contains("line 2"), "{error}");
         assert!(matches!(read_weights(Path::new("no/such/file")), Err(Error::Io { .. })));
