@@ -1,4 +1,4 @@
-// A community is within one of the level above, unless it is of level 0.
+// A community is within one of the level above, unless its level is 0.
 MATCH (c:Community)
 WHERE c.cairnSince <= $version AND (c.cairnUntil IS NULL OR c.cairnUntil > $version)
   AND COUNT { MATCH (c)-[r:PARENT_COMMUNITY]->(:Community {level: c.level - 1})

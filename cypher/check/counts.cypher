@@ -1,4 +1,4 @@
-// There is as much of each as was published.
+// There are as many elements of each kind as were published.
 MATCH (i:_Cairn:Index {id: 'cairn'})
 WITH i, COUNT { MATCH (n:Document) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS documents,
   COUNT { MATCH (n:Passage) WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version) } AS passages,

@@ -1,4 +1,4 @@
-// Passages of a document follow one another, each once.
+// Passages of a document are in order, each once.
 MATCH (d:Document)
 WHERE d.cairnSince <= $version AND (d.cairnUntil IS NULL OR d.cairnUntil > $version)
 WITH d, COUNT { MATCH (p:Passage)-[r:PART_OF]->(d) WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version) } AS passages,

@@ -1,4 +1,4 @@
-// A summary entity summarizes something, and nothing that is not of the layer below it.
+// A summary entity summarizes something, and only elements of the layer below it.
 MATCH (s:Summary)
 WHERE s.cairnSince <= $version AND (s.cairnUntil IS NULL OR s.cairnUntil > $version)
 OPTIONAL MATCH (m:Entity|Summary)-[r:SUMMARIZED_BY]->(s)

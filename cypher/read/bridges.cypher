@@ -1,6 +1,6 @@
-// The shortest paths over relations between two entities, as `layers` joins its key entities. One that visits an entity
-// twice is none. $paths and $length_max are put in as numbers: no parameter may stand there. No path leads through what
-// more than $documentsMax documents mention by any of its names; the ends are not bounded.
+// The shortest paths over relations between two entities, as `layers` joins its key entities, without those that visit
+// an entity twice. $paths and $length_max are inserted as numbers, because Cypher allows no parameter there. No path
+// leads through an entity that more than $documentsMax documents mention by any of its names; the ends are not bounded.
 MATCH (a:Entity {id: $from})
 WHERE a.cairnSince <= $version AND (a.cairnUntil IS NULL OR a.cairnUntil > $version)
 MATCH (b:Entity {id: $to})

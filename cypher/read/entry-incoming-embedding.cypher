@@ -1,4 +1,4 @@
-// An index also finds what others have put under the label: that is counted, and has no passage.
+// An index also finds nodes that others gave the label: they are counted, and have no passage.
 CALL db.index.vector.queryNodes('cairn_incoming_embedding', $limit, $vector) YIELD node, score
 OPTIONAL MATCH (node)-[r:ANSWERED_BY]->(p:Passage)
 WHERE node.cairnSince <= $version AND (node.cairnUntil IS NULL OR node.cairnUntil > $version)

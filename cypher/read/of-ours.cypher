@@ -1,4 +1,4 @@
-// What is ours, what hangs on it, and what is not ours.
+// Counts what is ours, other people's relationships attached to it, and other people's nodes.
 CALL () { MATCH (n:<nodes>) WHERE n.cairnSince IS NOT NULL RETURN count(n) AS nodes }
 CALL () { MATCH ()-[r:<relationships>]->() WHERE r.cairnSince IS NOT NULL RETURN count(r) AS relationships }
 CALL () {

@@ -1,4 +1,4 @@
-// Names that begin alike.
+// Names with the same beginning.
 CALL () {
   MATCH (n:Entity) WHERE $entities AND n.folded STARTS WITH $beginning
     AND n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version)

@@ -1,4 +1,4 @@
-// The node of an id, as a path shows it.
+// The node with an id, as a path shows it.
 MATCH (n:Passage|Entity|Document {id: $id})
 WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version)
 RETURN

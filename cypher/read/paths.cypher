@@ -1,6 +1,6 @@
-// The shortest paths between two nodes. One that visits a node twice is none: SHORTEST itself forbids only that it takes
-// a relationship twice. CALL binds one pair of ends, so that the search begins at both. $paths and $length_max are put in
-// as numbers: no parameter may stand there.
+// The shortest paths between two nodes, without those that visit a node twice: SHORTEST itself only forbids that a path
+// takes a relationship twice. CALL binds one pair of ends, so that the search begins at both. $paths and $length_max
+// are inserted as numbers, because Cypher allows no parameter there.
 MATCH (a:Passage|Entity|Document {id: $from})
 WHERE a.cairnSince <= $version AND (a.cairnUntil IS NULL OR a.cairnUntil > $version)
 MATCH (b:Passage|Entity|Document {id: $to})

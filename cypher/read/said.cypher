@@ -1,4 +1,4 @@
-// The texts of passages, and where they stand.
+// The texts of passages, and their locations.
 UNWIND $passages AS id
 MATCH (p:Passage {id: id})-[r:PART_OF]->(d:Document)
 WHERE r.cairnSince <= $version AND (r.cairnUntil IS NULL OR r.cairnUntil > $version)

@@ -1,4 +1,4 @@
-// A page of the passages by their keys: where each stands, and its text where that has what every match has.
+// A page of the passages by their keys: the location of each, and its text if that contains what every match contains.
 MATCH (p:Passage) USING INDEX SEEK p:Passage(id)
 WHERE p.id > $after AND p.cairnSince <= $version AND (p.cairnUntil IS NULL OR p.cairnUntil > $version)
 WITH p ORDER BY p.id LIMIT $limit

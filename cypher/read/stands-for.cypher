@@ -1,4 +1,4 @@
-// The entity that a name stands for where no document says otherwise: another, or itself.
+// The entity that a name stands for unless a document says otherwise: another, or itself.
 MATCH (n:Entity {id: $id})
 WHERE n.cairnSince <= $version AND (n.cairnUntil IS NULL OR n.cairnUntil > $version)
 OPTIONAL MATCH (n)-[r:SAME_AS]->(e:Entity)

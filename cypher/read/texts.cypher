@@ -1,4 +1,4 @@
-// The text of passages and all that a query compares of them.
+// The text of passages, and everything about them that a query compares.
 UNWIND $passages AS id
 MATCH (p:Passage) USING INDEX SEEK p:Passage(id)
 WHERE p.id STARTS WITH id AND p.cairnSince <= $version AND (p.cairnUntil IS NULL OR p.cairnUntil > $version)

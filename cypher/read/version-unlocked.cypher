@@ -1,3 +1,3 @@
-// Where nothing may be written, not even a lock: then nobody publishes either.
+// For databases in which nothing may be written, not even a lock: nobody publishes there either.
 MATCH (i:_Cairn:Index {id: 'cairn'})
 RETURN i.version AS version, i.source AS source, i.format AS format, i.state AS state

@@ -1,4 +1,4 @@
-// A part of all nodes of ours, in whichever format, with what hangs on them.
+// A batch of our nodes, in any format, with everything attached to them.
 MATCH (n:<nodes>)
 WHERE n.cairnSince IS NOT NULL
 WITH n LIMIT $limit

@@ -1,3 +1,3 @@
-// Last: while it is there, whoever comes next knows that what is left is ours.
+// Comes last: while it exists, whoever comes next knows that the rest is ours.
 MATCH (l:_Cairn:Publisher {id: 'publisher'})
 DETACH DELETE l

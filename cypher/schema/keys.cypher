@@ -1,7 +1,7 @@
-// What publishing finds elements by. Two of one key cannot come to be: every write holds the lease, so that there is
-// one writer at a time. What keeps the lease itself single is a constraint, of a label that nobody else uses. Labels are
-// made in this order, and Neo4j Browser colors a node by its first: both kinds of questions before what they have in
-// common.
+// Indexes by which publishing finds elements. Keys stay unique because every write holds the lease, so that there is
+// one writer at a time. The lease itself is unique by a constraint on a label that nobody else uses. Labels are created
+// in this order, and Neo4j Browser colors a node by its first one: both kinds of questions come before their common
+// label.
 CREATE CONSTRAINT cairn_own IF NOT EXISTS FOR (n:_Cairn) REQUIRE (n.id, n.cairnSince) IS UNIQUE;
 CREATE INDEX cairn_document_id IF NOT EXISTS FOR (n:Document) ON (n.id);
 CREATE INDEX cairn_passage_id IF NOT EXISTS FOR (n:Passage) ON (n.id);

@@ -1,4 +1,4 @@
-// Made after the first load: filling an index at once costs less than row by row. What people type comes first.
+// Created after the first load: filling an index at once costs less than row by row. What people type comes first.
 CREATE INDEX cairn_document_title IF NOT EXISTS FOR (n:Document) ON (n.title);
 CREATE INDEX cairn_document_source IF NOT EXISTS FOR (n:Document) ON (n.sourceId);
 CREATE INDEX cairn_passage_title IF NOT EXISTS FOR (n:Passage) ON (n.title);

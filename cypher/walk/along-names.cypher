@@ -1,5 +1,5 @@
-// Where a question edge leads; where else a rare entity is mentioned, that is mentioned here or a name of the document;
-// and the documents that bear a name which is mentioned.
+// The passages to which question edges lead, those that also mention a rare entity that is mentioned here or a name of
+// this document, and those of documents whose name is mentioned.
 UNWIND $from AS row
 MATCH (p:Passage {id: row.id, cairnSince: row.since})-[part:PART_OF]->(own:Document)
 WHERE part.cairnSince <= $version AND (part.cairnUntil IS NULL OR part.cairnUntil > $version)

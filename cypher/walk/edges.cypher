@@ -1,4 +1,4 @@
-// Question edges from and to these passages, each with the question that is answered and the one that is asked.
+// Question edges from and to these passages, each with the answered question and the one that is asked.
 UNWIND $passages AS id
 MATCH (p:Passage) USING INDEX SEEK p:Passage(id)
 WHERE p.id STARTS WITH id AND p.cairnSince <= $version

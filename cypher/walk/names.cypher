@@ -1,6 +1,6 @@
-// The names in these passages, each with where it is mentioned and which of them it names. By name, since what is known
-// of it is then read once. A name that no document bears and one of these passages alone mentions leads nowhere: it is
-// left out.
+// The names in these passages, each with the places where it is mentioned and the passages that it names. Grouped by
+// name, so that each name's properties are read once. A name that is not a document's, and that only one of these
+// passages mentions, leads nowhere and is left out.
 UNWIND $passages AS id
 MATCH (p:Passage) USING INDEX SEEK p:Passage(id)
 WHERE p.id STARTS WITH id AND p.cairnSince <= $version

@@ -1,4 +1,4 @@
-// Which texts are names, and all passages of the documents that bear each, where few do.
+// Texts that are names, each with all passages of the documents with that name, if those are few.
 UNWIND $ids AS id
 MATCH (e:Entity {id: id})
 WHERE e.cairnSince <= $version AND (e.cairnUntil IS NULL OR e.cairnUntil > $version)

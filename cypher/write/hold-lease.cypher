@@ -1,5 +1,5 @@
-// The first statement of every write: it belongs to the publisher that holds the lease, or to nobody. Returns the last
-// batch that was committed, so that one whose outcome was unknown is not sent twice.
+// The first statement of every write: only the publisher that holds the lease gets a result. Returns the last committed
+// batch, so that one with an unknown outcome is not sent twice.
 MATCH (l:_Cairn:Publisher {id: 'publisher'})
 SET l._lock = true
 REMOVE l._lock

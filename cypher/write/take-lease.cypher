@@ -1,4 +1,4 @@
-// The lock first, then the question whose turn it is: two publishers ask one after the other.
+// The lock comes first, so that two publishers check one after the other whether the lease is free.
 MERGE (l:_Cairn:Publisher {id: 'publisher', cairnSince: 0})
 ON CREATE SET l.name = 'Publisher', l.epoch = 0, l.expires = 0, l.owner = '', l.batch = 0, l.plan = ''
 SET l._lock = true
