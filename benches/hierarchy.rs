@@ -1,15 +1,15 @@
-//! How the hierarchy of entities does at a size: relations, communities and layers, their CPU seconds and memory, how
+//! The hierarchy of entities at different sizes: relations, communities and layers, their CPU seconds and memory, how
 //! they grow, how well planted clusters are found, and how soon a stop takes effect.
 //!
 //! ```text
 //! cargo bench --bench hierarchy -- [stage [ENTITIES …]] [planted [VECTORS …]] [stop [VERTICES]]
 //! ```
 //!
-//! `stage` makes the whole hierarchy of drawn documents: each is about an entity and names five others in a sentence
-//! each, most of them of its own group, so that there are about five relations to an entity. `planted` clusters
-//! vectors around centers that are known, beside k-means with as many clusters. `stop` asks Leiden and the mixture to
-//! stop in the middle of their work. Without a word it does all of them, at ten thousand and a hundred thousand; CPU
-//! seconds are those of all threads, where the system tells.
+//! `stage` makes the whole hierarchy of random documents: each is about an entity and names five others, in one
+//! sentence each and mostly of its own group, so that there are about five relations per entity. `planted` clusters
+//! vectors around known centers, and compares the result with k-means with as many clusters. `stop` asks Leiden and the
+//! mixture to stop in the middle of their work. Without arguments, it does all of them, at ten thousand and a hundred
+//! thousand; CPU seconds are those of all threads, if the system reports them.
 
 #![allow(dead_code, reason = "tests use more of what is planted")]
 
@@ -33,24 +33,24 @@ use rayon::prelude::*;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Entities that are named in each document, in a sentence each.
+/// Entities named in each document, one per sentence.
 const NAMED: usize = 5;
 /// Entities of a group, whose documents name each other.
 const GROUP: u32 = 40;
-/// The share of names that are of any group.
+/// The share of names that come from any group.
 const OUTSIDE: f64 = 0.1;
 /// Values of a vector.
 const DIMENSION: usize = 256;
-/// Where growth is measured.
+/// The sizes at which growth is measured.
 const SIZES: [u32; 2] = [10_000, 100_000];
 const PLANTED: [usize; 3] = [1_000, 10_000, 100_000];
 /// Rounds of k-means alone.
 const MEAN_ROUNDS: usize = 20;
-/// When a stop is asked for, after the work began.
+/// When a stop is requested, after the work began.
 const STOP_AFTER: Duration = Duration::from_millis(500);
 
 fn main() -> Result<(), Failure> {
-    // `cargo test --benches` runs a benchmark without saying that it is one.
+    // `cargo test --benches` runs a benchmark without this argument.
     let is_smoke = std::env::args().all(|argument| argument != "--bench");
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).collect();
     let numbers: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
@@ -76,7 +76,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the hierarchy at each size, and says how its cost grows from the first to the last.
+/// Makes the hierarchy at each size, and reports how its cost grows from the first to the last.
 fn stage(sizes: &[usize]) -> Result<(), Failure> {
     println!("| entities | relations | communities on levels | summaries on layers | CPU s | MB above what is given |");
     println!("|---:|---:|---|---|---:|---:|");
@@ -88,7 +88,7 @@ fn stage(sizes: &[usize]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the hierarchy of a drawn collection; returns the CPU seconds.
+/// Makes the hierarchy of a random collection; returns the CPU seconds.
 fn made(count: u32) -> Result<f64, Failure> {
     let drawn: Vec<Drawn> = (0..count).map(|number| Drawn::of(number, count)).collect();
     let named: Vec<NamedDocument<'_>> = drawn.iter().map(Drawn::named).collect();
@@ -122,7 +122,7 @@ struct Drawn {
     group: u32,
 }
 
-/// Returns a number from 0 up to, and without, `count`.
+/// Returns a number from 0 to `count`, exclusive.
 #[expect(clippy::cast_sign_loss, reason = "the product is not negative")]
 fn below(random: &mut Random, count: u32) -> u32 {
     ((random.unit() * f64::from(count)) as u32).min(count - 1)
@@ -151,12 +151,12 @@ impl Drawn {
     }
 }
 
-/// Returns a name of two words that no other number has.
+/// Returns a name of two words that is unique to this number.
 fn name(number: u32) -> String {
     format!("{} {}", word(number / 400), word(400 + number % 400))
 }
 
-/// Returns a word with a capital, made of syllables.
+/// Returns a capitalized word made of syllables.
 fn word(mut number: u32) -> String {
     const FIRST: [&str; 10] = ["Ba", "De", "Fi", "Go", "Hu", "Ka", "Le", "Mi", "No", "Ru"];
     const NEXT: [&str; 10] = ["lan", "mer", "nis", "pol", "quar", "ras", "sen", "til", "von", "zek"];
@@ -170,7 +170,7 @@ fn word(mut number: u32) -> String {
     }
 }
 
-/// Returns a vector a sentence, around the one of its group.
+/// Returns a vector for each sentence, near that of its group.
 fn sentence_vectors(drawn: &[Drawn]) -> QuantizedVectors {
     let mut vectors = QuantizedVectors::new(DIMENSION);
     for (number, document) in (0..).zip(drawn) {
@@ -191,7 +191,7 @@ fn sentence_vectors(drawn: &[Drawn]) -> QuantizedVectors {
     vectors
 }
 
-/// Clusters planted vectors, and says how well the clusters agree with what was planted.
+/// Clusters planted vectors, and reports how well the clusters agree with the planted ones.
 fn measure_planted(count: usize) -> Result<(), Failure> {
     let (topics, groups_per_topic) = match count {
         0..=1_000 => (20, 2),
@@ -253,7 +253,7 @@ fn k_means(vectors: &[f32], dimensions: usize, count: usize) -> Vec<u32> {
     nearest
 }
 
-/// Asks Leiden and the mixture to stop, and says how long they go on.
+/// Asks Leiden and the mixture to stop, and reports how long they continue.
 fn measure_stop(count: usize) {
     let mut random = Random(3);
     let mut any = || below(&mut random, count as u32);
@@ -281,7 +281,7 @@ fn went_on(name: &str, count: usize, work: impl Fn(&Cancellation) -> bool + Sync
     }
 }
 
-/// Returns the CPU seconds of this process, of all its threads, where the system tells.
+/// Returns the CPU seconds of all threads of this process, if the system reports them.
 fn cpu_seconds() -> f64 {
     let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let statistics = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
@@ -289,13 +289,13 @@ fn cpu_seconds() -> f64 {
     nanoseconds.sum::<f64>() / 1e9
 }
 
-/// Lets the peak of memory begin anew, where the system can, and returns what is in use.
+/// Resets the peak of memory if the system allows it, and returns the memory in use.
 fn reset_peak() -> u64 {
     let _forgotten = fs::write("/proc/self/clear_refs", "5");
     megabytes("VmRSS:")
 }
 
-/// Returns memory of this process by the system's name of it, where the system tells.
+/// Returns a memory figure of this process by its name in the system, if the system reports it.
 fn megabytes(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();

@@ -1,13 +1,14 @@
-//! How well names are merged that stand for one thing, and kept apart that do not, beside equality of names.
+//! How well names of one entity are merged and other names kept apart, compared with equality of names.
 //!
 //! ```text
 //! cargo bench --bench identity [-- FOLDER]
 //! ```
 //!
-//! `FOLDER` is a bundle whose `openie.jsonl` says for each paragraph of `corpus.jsonl` which names are of one entity,
-//! and of which type (`redocred-kg`). All paragraphs are indexed without labels; pairs of mentions are counted within
-//! paragraphs, those of even number apart from those of odd number: rules were looked at on the even ones alone. Pairs
-//! of names across documents are counted on `identity.jsonl`, which has homographs; it was written for these rules.
+//! `FOLDER` is a bundle whose `openie.jsonl` says for each paragraph of `corpus.jsonl` which names belong to one
+//! entity, and its type (`redocred-kg`). All paragraphs are indexed without labels; pairs of mentions are counted
+//! within paragraphs, separately for even and odd paragraphs: only the even ones were looked at when the rules were
+//! made. Pairs of names across documents are counted on `identity.jsonl`, which has homographs; it was written for
+//! these rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +25,7 @@ use serde_json::Value;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Documents with names that are told apart across them.
+/// Documents whose names must be distinguished across documents.
 const FIXTURE: &str = include_str!("identity.jsonl");
 
 fn main() -> Result<(), Failure> {
@@ -33,11 +34,11 @@ fn main() -> Result<(), Failure> {
     args.first().map_or(Ok(()), |folder| within_paragraphs(Path::new(folder)))
 }
 
-/// An index in a folder that goes with it.
+/// An index in a temporary folder.
 struct Indexed {
     _folder: tempfile::TempDir,
     snapshot: Snapshot,
-    /// Documents by the id that their source gives them.
+    /// Documents by their source ids.
     numbers: BTreeMap<String, DocumentOrdinal>,
 }
 
@@ -61,8 +62,8 @@ impl Indexed {
         Ok(self.snapshot.resolution().ok_or("the index does not say what its names stand for")?)
     }
 
-    /// Returns the name that stands for what a name stands for in a document.
-    fn thing(&self, document: &str, name: &str) -> Result<String, Failure> {
+    /// Returns the name of the entity that a name stands for in a document.
+    fn entity(&self, document: &str, name: &str) -> Result<String, Failure> {
         let (graph, folded) = (self.snapshot.graph(), folded_name(name));
         let number = self.numbers.get(document).ok_or("a document is not in the index")?;
         let Some(entity) = graph.entity(&folded) else { return Ok(folded) };
@@ -70,7 +71,7 @@ impl Indexed {
     }
 }
 
-/// Pairs that are one by the labels, that are said to be, and both.
+/// The numbers of pairs that are one entity by the labels, by the result, and by both.
 #[derive(Default)]
 struct Pairs {
     gold: u64,
@@ -95,15 +96,15 @@ impl Pairs {
     }
 }
 
-/// A mention: what it is by the labels, its folded name, and the name that stands for that.
+/// A mention: its entity by the labels, its folded name, and the name of its entity in the result.
 type Labeled = (String, String, String);
 
-/// Counts the pairs of some mentions, by equal names and by what names stand for.
+/// Counts the pairs of some mentions, by equal names and by entities.
 fn count(mentions: &[Labeled], (equal, resolved): (&mut Pairs, &mut Pairs)) {
-    for (at, (label, name, thing)) in mentions.iter().enumerate() {
-        for (other_label, other_name, other_thing) in &mentions[at + 1..] {
+    for (at, (label, name, entity)) in mentions.iter().enumerate() {
+        for (other_label, other_name, other_entity) in &mentions[at + 1..] {
             equal.add(label == other_label, name == other_name);
-            resolved.add(label == other_label, thing == other_thing);
+            resolved.add(label == other_label, entity == other_entity);
         }
     }
 }
@@ -118,9 +119,9 @@ fn across_documents() -> Result<(), Failure> {
     for line in &lines {
         let title = text(line, "title");
         for (name, label) in line["names"].as_object().into_iter().flatten() {
-            let (label, thing) = (label.as_str().unwrap_or_default().to_owned(), indexed.thing(&title, name)?);
-            wrong.entry(thing.clone()).or_default().insert(label.clone());
-            mentions.push((label, folded_name(name), thing));
+            let (label, entity) = (label.as_str().unwrap_or_default().to_owned(), indexed.entity(&title, name)?);
+            wrong.entry(entity.clone()).or_default().insert(label.clone());
+            mentions.push((label, folded_name(name), entity));
         }
     }
     let (mut equal, mut resolved) = (Pairs::default(), Pairs::default());
@@ -128,8 +129,8 @@ fn across_documents() -> Result<(), Failure> {
     println!("across {} documents, {} names", lines.len(), mentions.len());
     equal.show("equal names");
     resolved.show("resolved");
-    for (thing, labels) in wrong.iter().filter(|it| it.1.len() > 1) {
-        println!("  {thing}: {}", labels.iter().cloned().collect::<Vec<_>>().join(", "));
+    for (entity, labels) in wrong.iter().filter(|it| it.1.len() > 1) {
+        println!("  {entity}: {}", labels.iter().cloned().collect::<Vec<_>>().join(", "));
     }
     let (mut names, merges) = (BTreeMap::new(), indexed.resolution()?);
     for merge in merges.merges() {
@@ -168,8 +169,7 @@ fn within_paragraphs(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the mentions of a paragraph, of each name that is of one entity alone: where it stands and no longer name
-/// does.
+/// Returns the mentions in a paragraph of each name that belongs to only one entity, except inside longer names.
 fn labeled(indexed: &Indexed, id: &str, text: &str, line: &Value) -> Result<Vec<Labeled>, Failure> {
     let mut entities: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
     for (number, entity) in line["entity_detail"].as_array().into_iter().flatten().enumerate() {
@@ -190,18 +190,18 @@ fn labeled(indexed: &Indexed, id: &str, text: &str, line: &Value) -> Result<Vec<
             }
             taken[start..end].fill(true);
             if let Some(number) = entities[name].first().filter(|_| entities[name].len() == 1) {
-                mentions.push((number.to_string(), folded_name(name), indexed.thing(id, name)?));
+                mentions.push((number.to_string(), folded_name(name), indexed.entity(id, name)?));
             }
         }
     }
     Ok(mentions)
 }
 
-/// Types by rule beside those of the labels.
+/// Types by rule, compared with those of the labels.
 #[derive(Default)]
 struct Types {
     entities: u64,
-    /// By type: how many are right, and how many have it.
+    /// For each type: how many are right, and how many there are.
     said: BTreeMap<&'static str, (u64, u64)>,
 }
 

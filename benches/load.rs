@@ -1,13 +1,13 @@
-//! How an engine on Neo4j does under load: the questions of a bundle, asked by 1, 4, 16 and 64 tasks at one time.
+//! An engine on Neo4j under load: the questions of a bundle, asked by 1, 4, 16 and 64 concurrent tasks.
 //!
 //! ```text
 //! CAIRN_NEO4J_URI=bolt://… cargo bench --bench load -- QUESTIONS [STRATEGY]
 //! ```
 //!
-//! `QUESTIONS` is a `questions.jsonl` of the collection that is published there; `STRATEGY` is `trail` where none is
-//! named. `CAIRN_NEO4J_DATABASE`, `CAIRN_NEO4J_USER` and `CAIRN_NEO4J_PASSWORD` are as for the program. Without a
-//! database it does nothing. Memory is the most that this process had while a number of tasks asked; where the system
-//! does not let it be counted anew, since its start.
+//! `QUESTIONS` is the `questions.jsonl` of the published collection; `STRATEGY` is `trail` by default.
+//! `CAIRN_NEO4J_DATABASE`, `CAIRN_NEO4J_USER` and `CAIRN_NEO4J_PASSWORD` are those of the program. Without a database,
+//! it does nothing. Memory is the peak of this process while a number of tasks asked, or since its start if the system
+//! cannot reset the peak.
 
 use std::fs;
 use std::path::Path;
@@ -22,9 +22,9 @@ use cairn::{Performers, QueryEngine, SearchOptions};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Questions that are asked by each number of tasks.
+/// Questions for each number of tasks.
 const QUESTIONS_MAX: usize = 300;
-/// Tasks that ask at one time.
+/// Concurrent tasks.
 const TASKS: [usize; 4] = [1, 4, 16, 64];
 
 fn main() -> Result<(), Failure> {
@@ -47,7 +47,7 @@ fn main() -> Result<(), Failure> {
     runtime.block_on(measure(&target, questions, options))
 }
 
-/// Opens, asks everything once to have the texts in memory, then once by each number of tasks.
+/// Opens an engine, asks everything once to load the texts into memory, then once with each number of tasks.
 async fn measure(target: &Target, questions: Arc<[String]>, options: SearchOptions) -> Result<(), Failure> {
     let started = Instant::now();
     let engine = QueryEngine::open_neo4j(target, Performers::built_in()).await?;
@@ -67,7 +67,8 @@ async fn measure(target: &Target, questions: Arc<[String]>, options: SearchOptio
     Ok(())
 }
 
-/// Asks every question once, so many at one time, and returns how long each took, in milliseconds, ascending.
+/// Asks every question once, with this many concurrent tasks, and returns how long each took, in milliseconds,
+/// ascending.
 async fn ask_all(
     engine: &QueryEngine,
     questions: &Arc<[String]>,
@@ -101,14 +102,14 @@ async fn ask_next(
     Ok(times)
 }
 
-/// Has the system count the most memory anew, where it does.
+/// Resets the peak of memory, if the system allows it.
 fn forget_peak() {
     const PEAK: &str = "5";
-    // Elsewhere than on Linux there is no such file; then the figure is that since the start.
+    // Only Linux has this file; elsewhere, the peak is that since the start.
     let _refused = fs::write("/proc/self/clear_refs", PEAK);
 }
 
-/// Returns the most memory that this process had, where the system tells.
+/// Returns the peak memory of this process, if the system reports it.
 fn peak_megabytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();

@@ -1,12 +1,12 @@
-//! What an index with a language model costs beside the model: a book of 189 KB, with a model that replies at once; the
-//! same again; and a thousand passages with a model that takes three seconds, all asked at one time.
+//! The cost of indexing with a language model, without that of the model: a book of 189 KB, with a model that replies
+//! at once; the same again; and a thousand passages with a model that takes three seconds, all requested concurrently.
 //!
 //! ```text
 //! cargo bench --bench overhead -- DATA
 //! ```
 //!
-//! `DATA` is a JSON Lines file whose records have a `text`; the book is its first texts. The model is another process,
-//! which is not counted.
+//! `DATA` is a JSON Lines file whose records have a `text`; the book consists of the first texts. The model is another
+//! process, which is not counted.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -24,13 +24,13 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Bytes of the book.
 const BOOK_BYTES: usize = 189_000;
-/// Passages that a slow model is asked about at one time.
+/// Passages about which a slow model is asked concurrently.
 const AT_ONCE: usize = 1_000;
-/// How long it takes.
+/// The time that it takes for a reply.
 const SLOW_MS: u64 = 3_000;
-/// What makes this program the model.
+/// The argument that makes this program the model.
 const SERVE: &str = "serve";
-/// Clock ticks of a second, as Linux counts the time of processes.
+/// Clock ticks per second in which Linux counts the time of processes.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 fn main() -> Result<(), Failure> {
@@ -68,7 +68,7 @@ fn measure(data: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the first texts of a file, as many as make a book.
+/// Returns the first texts of a file, as many as fill a book.
 fn book(data: &Path) -> Result<String, Failure> {
     let mut book = String::new();
     for line in BufReader::new(fs::File::open(data)?).lines() {
@@ -83,7 +83,7 @@ fn book(data: &Path) -> Result<String, Failure> {
     Ok(book)
 }
 
-/// Runs the program with a model to its end, and returns what it took.
+/// Runs the program with a model to its end, and returns the cost.
 fn cairn(folder: &Path, args: &[&str], model: &Model) -> Result<String, Failure> {
     let before = children_seconds();
     let started = Instant::now();
@@ -107,7 +107,7 @@ fn cairn(folder: &Path, args: &[&str], model: &Model) -> Result<String, Failure>
     Ok(format!("{:.2} CPU s, {seconds:.2} s, {peak} MB", children_seconds() - before))
 }
 
-/// Returns the CPU seconds of the processes that this one waited for, where the system tells.
+/// Returns the CPU seconds of the child processes that have ended, if the system reports them.
 fn children_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -115,14 +115,14 @@ fn children_seconds() -> f64 {
     ticks.sum::<f64>() / TICKS_PER_SECOND
 }
 
-/// Returns the most memory that a process had so far, where the system tells.
+/// Returns the peak memory of a process so far, if the system reports it.
 fn peak_megabytes(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     line.split_whitespace().next().and_then(|it| it.parse::<u64>().ok()).unwrap_or_default() / 1024
 }
 
-/// A model in a process of its own.
+/// A model in a separate process.
 struct Model {
     process: Child,
     port: u16,
@@ -140,7 +140,7 @@ impl Model {
         Ok(Self { process, port: line.trim().parse()? })
     }
 
-    /// Returns how many calls it had.
+    /// Returns the number of calls so far.
     fn asked(&self) -> Result<usize, Failure> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.write_all(b"GET /calls HTTP/1.1\r\n\r\n")?;
@@ -157,7 +157,7 @@ impl Drop for Model {
     }
 }
 
-/// Replies to every call after a time, until this process is ended.
+/// Replies to every call after a delay, until this process ends.
 fn serve_replies(delay: Duration) -> Result<(), Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("{}", listener.local_addr()?.port());
@@ -197,7 +197,7 @@ fn reply(stream: &mut TcpStream, delay: Duration, calls: &AtomicUsize) -> Option
     }
 }
 
-/// Returns a response with ten questions, in words of the passage that was sent.
+/// Returns a response with ten questions, made of words of the passage in the request.
 fn said(body: &[u8]) -> Option<String> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let user = body["messages"][1]["content"].as_str()?;

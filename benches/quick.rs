@@ -1,8 +1,8 @@
-//! Benchmarks of the paths that users wait for, on real text where it is there and on the demo collection where it is
-//! not. `cargo bench --bench quick -- --test` runs each once on little, in seconds.
+//! Benchmarks of what users wait for, on real text if it is available and otherwise on the demo collection. `cargo
+//! bench --bench quick -- --test` runs each once on little data, in seconds.
 //!
-//! At the end it says how the cost of matching grows: the exponent e of nᵉ between ten thousand and a hundred thousand
-//! questions, by processor time where the system tells it.
+//! At the end, it reports how the cost of matching grows: the exponent e of nᵉ between ten thousand and a hundred
+//! thousand questions, in processor time if the system reports it.
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 #[path = "../tests/it/support/corpus.rs"]
@@ -28,7 +28,7 @@ use divan::Bencher;
 use tempfile::TempDir;
 
 const BUNDLES: [&str; 3] = ["musique-dev", "hotpot-dev", "2wiki-hippo"];
-/// Copies of the demo collection that stand for the bundles.
+/// Copies of the demo collection that replace the bundles.
 const COPIES: usize = 420;
 /// Documents and questions of a smoke run.
 const SMOKE_DOCUMENTS: usize = 80;
@@ -46,7 +46,7 @@ fn main() {
 }
 
 fn is_smoke() -> bool {
-    // `cargo test --benches` runs a benchmark without saying that it is one.
+    // `cargo test --benches` runs a benchmark without this argument.
     let said = |word: &str| std::env::args().any(|argument| argument == word);
     said("--test") || !said("--bench")
 }
@@ -123,7 +123,7 @@ fn match_so_many_questions(bencher: Bencher<'_, '_>, count: usize) {
     });
 }
 
-/// An index of one bundle, and what asks it.
+/// An index of one bundle, and an engine for it.
 struct Indexed {
     _place: TempDir,
     workspace: Workspace,
@@ -150,7 +150,7 @@ fn search(bencher: Bencher<'_, '_>, strategy: StrategyKind) {
     bencher.bench_local(|| indexed.runtime.block_on(indexed.engine.search(QUESTION, &options)).unwrap().hits.len());
 }
 
-/// Reads which passages have the terms of the question, as every search does first.
+/// Finds the passages with the terms of the question, as every search does first.
 #[divan::bench]
 fn read_postings_of_five_terms(bencher: Bencher<'_, '_>) {
     let snapshot = INDEXED.workspace.snapshot().unwrap();
@@ -215,7 +215,7 @@ fn print_exponent() {
     println!("matching: {few} questions {small:.2} s, {many} questions {large:.2} s: cost grows as n^{exponent:.2}");
 }
 
-/// Returns the processor time of this program so far, where Linux tells it.
+/// Returns the processor time of this program so far, if the system reports it.
 fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();

@@ -1,16 +1,16 @@
-//! Graphs and vectors that language models made of real texts, through relations, layers and communities of our own,
-//! beside what the systems that they come from found in them. One row a bundle, in Markdown:
+//! Our relations, layers and communities of graphs and vectors that language models made from real texts, compared with
+//! the results of the systems that these come from. One row per bundle, in Markdown:
 //!
 //! ```text
 //! cargo bench --bench replay -- [DATA]
 //! ```
 //!
-//! `DATA` is the folder of the bundles, `../shared/data` where nothing is said. `carol-graphrag` and `dulce-graphrag`
-//! give entities and relations, `carol-kg` what a model said of each chunk, `musique-openie` triples of passages;
-//! `cinderella-raptor` gives vectors alone. Names are one where their folded words are. Communities have at most ten
-//! members, as in those systems. Layers are made of vectors of entities: of a model where a bundle has them, or else
-//! of the built-in embedder, of the name and what is said of it; both rules for the last layer are shown. A second row
-//! of each bundle with texts is what rules make of these alone.
+//! `DATA` is the folder of the bundles, `../shared/data` by default. `carol-graphrag` and `dulce-graphrag` have
+//! entities and relations, `carol-kg` a model's replies about each chunk, `musique-openie` triples of passages;
+//! `cinderella-raptor` has only vectors. Names are equal if their folded words are. Communities have at most ten
+//! members, as in those systems. Layers are made from vectors of entities: those of a model if a bundle has them, or
+//! else those of the built-in embedder for the name and its description; both rules for the last layer are shown.
+//! Bundles with texts have a second row, for the result of rules on the texts alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,11 +28,11 @@ use serde_json::Value;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Members of a community at most, as the other systems have it.
+/// Maximum members of a community, as in the other systems.
 const MEMBERS_MAX: usize = 10;
-/// Bytes of what is said of an entity that its vector is made of.
+/// Bytes of a description that go into the vector of an entity.
 const SAID_BYTES_MAX: usize = 2_000;
-/// The change of cluster sparsity up to which the paper makes no further layer.
+/// The change of cluster sparsity below which the paper adds no layer.
 const PAPER: LastLayer = LastLayer::Sparsity(0.05);
 
 fn main() -> Result<(), Failure> {
@@ -59,22 +59,22 @@ fn main() -> Result<(), Failure> {
     tale(&data.join("cinderella-raptor"))
 }
 
-/// A graph of entities on its way.
+/// A graph of entities under construction.
 #[derive(Default)]
 struct Graph {
-    /// The place of each entity, by its folded words.
+    /// The index of each entity, by its folded words.
     places: BTreeMap<String, u32>,
-    /// Names as they were said, which differ where what they name does not.
+    /// Names in their original spelling, of which several may be one entity.
     names: BTreeSet<String>,
-    /// What is said of each entity.
+    /// The descriptions of each entity.
     said: Vec<String>,
     weights: BTreeMap<(u32, u32), f32>,
-    /// Vectors of some entities, by place.
+    /// Vectors of some entities, by index.
     vectors: BTreeMap<u32, Vec<f32>>,
 }
 
 impl Graph {
-    /// Returns the place of an entity; none for a name without words.
+    /// Returns the index of an entity; none for a name without words.
     fn entity(&mut self, name: &str, said: &str) -> Option<u32> {
         let folded = folded(name);
         if folded.is_empty() {
@@ -102,7 +102,7 @@ impl Graph {
         }
     }
 
-    /// Returns the vectors of entities, one behind the other, and how many values each has.
+    /// Returns the vectors of entities in one list, and the length of each.
     fn rows(&self) -> Result<(Vec<f32>, usize), Failure> {
         if let Some(first) = self.vectors.values().next() {
             return Ok((self.vectors.values().flatten().copied().collect(), first.len()));
@@ -142,8 +142,8 @@ fn given(bundle: &Path) -> Result<Graph, Failure> {
     Ok(graph)
 }
 
-/// Reads what a model said of each chunk, record by record: what is no record of the form that it was asked for is
-/// left out. The graph of the bundle came of the same rows.
+/// Reads a model's reply about each chunk, record by record; records in another form than requested are left out. The
+/// graph of the bundle was made from the same rows.
 fn extracted(bundle: &Path) -> Result<Graph, Failure> {
     let mut graph = Graph::default();
     let (mut records, mut unread) = (0, 0);
@@ -176,7 +176,7 @@ fn extracted(bundle: &Path) -> Result<Graph, Failure> {
     Ok(graph)
 }
 
-/// Reads triples of passages: each relates what it begins with to what it ends with.
+/// Reads triples of passages: each relates its first entity to its last.
 fn triples(bundle: &Path) -> Result<Graph, Failure> {
     let mut graph = Graph::default();
     for row in read(&bundle.join("openie.jsonl"))? {
@@ -224,7 +224,8 @@ fn row(name: &str, graph: &Graph, theirs: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the global clustering coefficient: three times the triangles, of all pairs of edges that meet.
+/// Returns the global clustering coefficient: three times the number of triangles, relative to all pairs of edges that
+/// meet.
 fn global_clustering(count: usize, edges: &[(u32, u32, f32)]) -> f64 {
     let mut near: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); count];
     for (a, b, _) in edges {
@@ -236,7 +237,7 @@ fn global_clustering(count: usize, edges: &[(u32, u32, f32)]) -> f64 {
     closed as f64 / meeting.max(1) as f64
 }
 
-/// Says how many summary entities there are on each layer, with its sparsity, and where each rule ends.
+/// Reports the number of summary entities on each layer, with its sparsity, and where each rule ends.
 fn layers(mut rows: Vec<f32>, dimensions: usize) -> Result<String, Failure> {
     let (mut said, mut before, mut ends) = (Vec::new(), None, Vec::new());
     for layer in 1.. {
@@ -280,7 +281,7 @@ fn texts(path: &Path, id: &str, title: Option<&str>) -> Result<Vec<Document>, Fa
     Ok(read(path)?.iter().map(document).collect())
 }
 
-/// Indexes texts, and says what rules make of them.
+/// Indexes texts, and reports the result of rules.
 fn by_rule(name: &str, documents: Vec<Document>) -> Result<(), Failure> {
     let (folder, performers) = (tempfile::tempdir()?, Performers::built_in());
     let mut workspace = Workspace::open_or_create(folder.path(), &WorkspaceOptions::of(&performers))?;
@@ -313,7 +314,7 @@ fn by_rule(name: &str, documents: Vec<Document>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Clusters the chunks of a tale, beside the tree that `RAPTOR` made of them.
+/// Clusters the chunks of a story, and compares the result with the tree that `RAPTOR` made of them.
 fn tale(bundle: &Path) -> Result<(), Failure> {
     let tree = read(&bundle.join("tree.jsonl"))?;
     let leaves = tree.iter().filter(|node| node["layer"] == 0).count();

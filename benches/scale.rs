@@ -1,13 +1,13 @@
-//! How Cairn does at a size: a corpus generated from real collections, indexed, opened and asked.
+//! Cairn at different sizes: a corpus generated from real collections is indexed, opened and asked.
 //!
 //! ```text
 //! cargo bench --bench scale -- COLLECTIONS OUTPUT PASSAGES
 //! ```
 //!
 //! `COLLECTIONS` is a folder of folders with `corpus.jsonl` (`id`, `title`, `text`) and `questions.jsonl`. The first
-//! copy of them is as it is; in each further copy every word that is mostly capitalized is renamed, letter by letter,
-//! the same everywhere, so that names stay names of the same frequency and common words stay common. Without arguments
-//! it does nothing: it takes minutes and gigabytes.
+//! copy of them is unchanged; in each further copy, every word that is mostly capitalized is renamed consistently,
+//! letter by letter, so that names keep their frequency and common words stay common. Without arguments, it does
+//! nothing: it takes minutes and gigabytes.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -38,7 +38,7 @@ fn main() -> Result<(), Failure> {
     runtime.block_on(measure(&corpus, &output.join("index"), &questions))
 }
 
-/// Indexes, opens and asks; prints what each took.
+/// Indexes, opens and asks; prints the cost of each.
 async fn measure(corpus: &Path, index: &Path, questions: &[String]) -> Result<(), Failure> {
     if index.exists() {
         fs::remove_dir_all(index)?;
@@ -116,7 +116,7 @@ fn text<'a>(record: &'a Value, field: &str) -> &'a str {
     record[field].as_str().unwrap_or_default()
 }
 
-/// How often each word is written in lower case and capitalized.
+/// How often each word is written in lower case, and how often capitalized.
 struct Names(HashMap<String, (u32, u32)>);
 
 const VOWELS: &[u8] = b"aeiou";
@@ -167,7 +167,7 @@ fn shifted(letter: char, at: usize, copy: usize) -> char {
     }
 }
 
-/// Returns the CPU seconds of this process, user and system, where the system tells.
+/// Returns the CPU seconds of this process, user and system, if the system reports them.
 fn cpu_seconds() -> f64 {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
@@ -176,7 +176,7 @@ fn cpu_seconds() -> f64 {
     ticks.sum::<f64>() / TICKS_PER_SECOND
 }
 
-/// Returns the most memory that this process had, where the system tells.
+/// Returns the peak memory of this process, if the system reports it.
 fn peak_megabytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();

@@ -1,11 +1,11 @@
-"""Compares the definitions that Cairn makes passages of with those that universal-ctags finds.
+"""Compares the definitions that Cairn turns into passages with those that universal-ctags finds.
 
     python3 benches/source_code.py PROGRAM FOLDER [FOLDER …]
 
-PROGRAM is `cairn`, `ctags` has to be installed. The folders are indexed without vectors into a folder of its own, which
-is removed. Printed is a table in Markdown, a line for each media type: files, definitions that ctags finds (functions,
-methods and types; none inside of functions, none without a name), the share of them of which a passage is called by,
-and the share without those that have no body by the look of their first line. `--missed` adds what is missed.
+PROGRAM is `cairn`; `ctags` has to be installed. The folders are indexed without vectors into a temporary folder. Prints
+a table in Markdown, with a line for each media type: files, definitions that ctags finds (functions, methods and types,
+except those inside functions and those without a name), the share of them that a passage is named after, and the same
+share without those whose first line shows that they have no body. `--missed` adds the missed ones.
 """
 
 import collections
@@ -24,7 +24,7 @@ KINDS = {
     "record", "singleton",
 }
 INSIDE = {"function", "method", "subroutine", "constructor", "func"}
-# Of what has a body, these end the first statement otherwise.
+# Definitions without a body end their first line like this.
 WITHOUT_BODY = re.compile(r";\s*(//.*|/\*.*)?$")
 
 

@@ -1,12 +1,12 @@
-//! Indexes a collection with questions made of recorded triples, in the place of those that a model would write, to be
-//! measured by `cairn eval`; with `entities`, with the entities and relations of triples and the questions of rules.
+//! Indexes a collection for `cairn eval`, with questions made from recorded triples in place of a model's; or, with
+//! `entities`, with the entities and relations of triples and questions by rule.
 //!
 //! ```text
 //! cargo bench --bench triples -- BUNDLE INDEX [entities]
 //! ```
 //!
 //! `BUNDLE` is a folder with `corpus.jsonl` (`id`, `title`, `text`) and `openie.jsonl` (`passage_id`, `entities`,
-//! `triples`); `INDEX` is the folder of the index, which must not be there yet.
+//! `triples`); `INDEX` is the folder of the index, which must not exist yet.
 
 use std::path::Path;
 use std::sync::Arc;

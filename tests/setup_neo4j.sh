@@ -6,15 +6,15 @@
 #   tests/setup_neo4j.sh admin LIB HOME ARGUMENT…     neo4j-admin on that data; the server must be stopped
 #   tests/setup_neo4j.sh shell LIB ARGUMENT…          cypher-shell
 #
-# The server listens on this machine alone: for programs at port BOLT (7687), for its Browser at port HTTP (7474).
+# The server only listens on this machine: for programs on port BOLT (7687), for its Browser on port HTTP (7474).
 #
-#   NEO4J_PASSWORD_FILE   file with the password of the user neo4j, set at the first start [default: none is asked for]
+#   NEO4J_PASSWORD_FILE   file with the password of the user neo4j, set at the first start [default: no password]
 #   NEO4J_HEAP            its heap [default: 1g]
 #   NEO4J_PAGECACHE       its page cache [default: 512m]
 #   NEO4J_SETTINGS        further lines of neo4j.conf
 #   NEO4J_JAVA            the Java to run it [default: java]
 #
-# The jars are Neo4j's own, under the GPL; they are fetched for whoever runs this, and are no part of Cairn.
+# The jars are Neo4j's own, under the GPL; they are fetched for whoever runs this, and are not part of Cairn.
 set -euo pipefail
 
 readonly NEO4J_VERSION=5.26.29 BROWSER_VERSION=5.24.0
@@ -42,7 +42,7 @@ pom() {
 POM
 }
 
-# Made beside its place and renamed, so that a fetch that was broken off is not taken for a whole one.
+# Made beside its place and renamed, so that an interrupted fetch is not mistaken for a complete one.
 fetch() {
     local lib=$1
     if [ -f "$lib/whole-$NEO4J_VERSION" ]; then return; fi
@@ -118,7 +118,7 @@ shell() {
     exec "$JAVA" -cp "$lib/lib/*" org.neo4j.shell.Main "$@"
 }
 
-# What stands above, without the signs of a comment.
+# The text above, without the comment signs.
 help() {
     sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}"
 }

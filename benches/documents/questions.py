@@ -1,9 +1,10 @@
 """Questions about a folder of texts, by rule: questions.py FOLDER [HAND_WRITTEN [LANGUAGE]] > questions.jsonl
 
-Four kinds. A *heading* is asked as it stands; its section answers it. The heading of a mail is who wrote it and when. An *identifier* is asked alone or in a short
-question; every passage that has it answers. *Keywords* are rare words of a sentence, out of order. A *paraphrase* has
-the words of the first sentence of a section in other forms, some replaced by synonyms. What is drawn depends on the
-texts alone. Questions written by hand follow; one whose gold stands nowhere is an error.
+There are four kinds. A *heading* is asked as it is; its section answers it. The heading of a mail is its sender and
+date. An *identifier* is asked alone or in a short question; every passage that contains it answers. *Keywords* are rare
+words of a sentence, out of order. A *paraphrase* has the words of the first sentence of a section in other forms, some
+replaced by synonyms. Random choices depend only on the texts. Questions written by hand follow; one whose gold occurs
+nowhere is an error.
 """
 
 import collections
@@ -18,7 +19,7 @@ UNDERLINE = re.compile(r"^([=\-~^\"*#+.`'])\1{2,}\s*$")
 ATX = re.compile(r"^(#{1,5})\s+(.+?)\s*#*$")
 ASCIIDOC = re.compile(r"^(={2,5}) (\S.*)$")
 VIM = re.compile(r"^\*(\d\d\.\d+)\*\s+(\S.*)$")
-# Looked for in the guides in German alone.
+# Only used for the guides in German.
 NUMBERED = re.compile(r"(?!)")
 MAIL = re.compile(r"^From ([A-Z][^(]*\(\d{4}-\d\d-\d\d\)).*:$")
 MAILS_MAX = 12
@@ -44,7 +45,7 @@ SYNONYMS = {"allow": "permit", "allows": "permits", "begin": "start", "big": "la
             "start": "begin", "support": "handle", "useful": "helpful", "write": "author", "wrong": "incorrect"}
 FORMS = ["{}", "What does {} do?", "{}", "How is {} used?"]
 FRAMES = ["What is said about {}?", "how does {} relate", "I want to know about {}", "explain {}"]
-# What of these is other words in another language. German inflects what English does not, and capitalizes nouns.
+# The same in German, which inflects words that English does not, and capitalizes nouns.
 GERMAN = {
     "NUMBERED": re.compile(r"^\d+(?:\.\d+)+\. (\S.*)$"),
     "WORD": re.compile(r"[A-Za-zÄÖÜäöüß][A-Za-zÄÖÜäöüß'-]+"),
@@ -186,7 +187,7 @@ def main(folder, hand_written=None, language="en"):
         for identifier in IDENTIFIER.findall(text):
             if len(identifier) >= 6:
                 where[identifier].add(document)
-    # Few of them are dashes and the like of prose.
+    # If there are few, they are dashes and the like in prose.
     if len(where) < 30:
         where.clear()
     identifiers = [(min(documents), identifier) for identifier, documents in where.items() if len(documents) <= 3]
@@ -205,7 +206,7 @@ def main(folder, hand_written=None, language="en"):
         chosen = sorted(rare[1:5], key=lambda it: hashlib.blake2b(it.encode()).digest())
         questions.append(("keywords", " ".join(chosen), [{"document": document, "texts": [sentence]}]))
     for number, (document, sentence, rare, words) in enumerate(drawn(firsts, PER_KIND["paraphrase"], "paraphrase")):
-        # Without the rarest word: who asks in their own words rarely has it.
+        # Without the rarest word, which questions in one's own words rarely contain.
         kept = [inflected(word) for word in words if word in rare[1:8] or word in SYNONYMS]
         questions.append(("paraphrase", FRAMES[number % 4].format(" ".join(dict.fromkeys(kept))),
                           [{"document": document, "texts": [sentence]}]))

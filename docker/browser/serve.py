@@ -1,8 +1,8 @@
-"""Serves this folder to Neo4j Browser on this machine, and says what to type there. Stop it with Ctrl-C.
+"""Serves this folder to Neo4j Browser on this machine, and prints what to type there. Stop it with Ctrl-C.
 
 python3 docker/browser/serve.py [PORT]
 
-The Browser's pages come from another address, so it asks first whether it may read; Python's own server has no answer.
+The Browser's pages come from another origin, so it first asks for permission, which Python's own server does not give.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""How much of what a question needs each retriever finds, among the best 2 and the best 5.
+"""The share of the documents that a question needs which each retriever finds among the best 2 and 5.
 
 python tests/neo4j-graphrag/recall.py URI QUESTIONS.jsonl [LIMIT]
 
