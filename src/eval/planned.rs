@@ -61,18 +61,18 @@ impl Planning<'_> {
         }
     }
 
-    fn said(&self) -> &str {
+    fn prompt(&self) -> &str {
         self.request.messages.last().map_or("", |message| message.text.as_str())
     }
 
     /// Returns the part at `step`, with those answers to earlier parts that the request contains; none after the last.
     fn next(&self, step: usize) -> Option<String> {
-        let said = tokens(self.said());
+        let prompt = tokens(self.prompt());
         let known = |place: usize| {
             let answer = self.parts.get(place)?.answer.as_str();
             let words = tokens(answer);
-            let is_said = !words.is_empty() && said.windows(words.len()).any(|window| window == words);
-            Some(if is_said { answer } else { "" })
+            let is_known = !words.is_empty() && prompt.windows(words.len()).any(|window| window == words);
+            Some(if is_known { answer } else { "" })
         };
         let part = SubQuestion::new(&self.parts.get(step)?.question);
         part.filled(known).filter(|text| !tokens(text).is_empty())
@@ -80,9 +80,9 @@ impl Planning<'_> {
 
     /// Returns a note with the first recorded answer that one of the passages shown contains.
     fn digest(&self, is_right: bool) -> Value {
-        let said = self.said();
-        let blocks = (1..=self.request.shown.len()).filter_map(|number| Some((number, tokens(block(said, number)?))));
-        let about = said.lines().find_map(|line| line.strip_prefix("About: ")).map(tokens).unwrap_or_default();
+        let prompt = self.prompt();
+        let blocks = (1..=self.request.shown.len()).filter_map(|number| Some((number, tokens(block(prompt, number)?))));
+        let about = prompt.lines().find_map(|line| line.strip_prefix("About: ")).map(tokens).unwrap_or_default();
         let shown: Vec<(usize, Vec<String>)> = blocks.collect();
         let has = |words: &[String], text: &[String]| {
             !words.is_empty() && text.windows(words.len()).any(|window| window == words)

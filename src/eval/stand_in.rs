@@ -112,7 +112,7 @@ struct StandInModel {
 }
 
 impl StandInModel {
-    async fn said(&self, request: &ChatRequest) -> Result<Option<Value>> {
+    async fn simulated(&self, request: &ChatRequest) -> Result<Option<Value>> {
         let ReplyForm::Json { name, .. } = &request.form else { return Ok(None) };
         match (*name, &self.draw) {
             ("decompose", _) if !self.recorded.parts.is_empty() => {
@@ -148,8 +148,8 @@ impl StandInModel {
     fn read(&self, draw: &Draw, request: &ChatRequest) -> Option<Value> {
         let part = request.step as usize;
         let right = &self.recorded.parts.get(part)?.answer;
-        let said = &request.messages.last()?.text;
-        let blocks: Vec<&str> = (1..=request.shown.len()).filter_map(|number| block(said, number)).collect();
+        let prompt = &request.messages.last()?.text;
+        let blocks: Vec<&str> = (1..=request.shown.len()).filter_map(|number| block(prompt, number)).collect();
         let words = tokens(right);
         let has = |text: &&str| !words.is_empty() && tokens(text).windows(words.len()).any(|window| window == words);
         let place = blocks.iter().position(has);
@@ -158,7 +158,7 @@ impl StandInModel {
             return Some(place.map_or_else(|| json!({ "answers": [] }), |place| answer(right, place)));
         }
         let first = blocks.first()?;
-        let question = tokens(said.lines().nth(1)?).join(" ");
+        let question = tokens(prompt.lines().nth(1)?).join(" ");
         let is_other = |key: &str| !question.contains(key) && key != words.join(" ");
         let runs = capitalized_runs(first, &|_| false);
         let other = runs.iter().find(|run| is_other(&run.key)).and_then(|run| first.get(run.start..run.end));
@@ -167,11 +167,11 @@ impl StandInModel {
 }
 
 /// Returns the block that is shown under a number.
-pub(super) fn block(said: &str, number: usize) -> Option<&str> {
-    let start = said.find(&format!("\n[{number}] "))? + 1;
-    let rest = said.get(start..)?;
+pub(super) fn block(prompt: &str, number: usize) -> Option<&str> {
+    let start = prompt.find(&format!("\n[{number}] "))? + 1;
+    let rest = prompt.get(start..)?;
     let end =
-        rest.find(&format!("\n[{}] ", number + 1)).or_else(|| rest.find(&format!("\n{}", said.lines().next()?)))?;
+        rest.find(&format!("\n[{}] ", number + 1)).or_else(|| rest.find(&format!("\n{}", prompt.lines().next()?)))?;
     rest.get(..end)?.split_once("] ").map(|(_, text)| text)
 }
 
@@ -211,7 +211,7 @@ impl ChatModel for StandInModel {
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(async move {
             let refused = |said: String| ChatError::Refused { said };
-            let said = self.said(request).await.map_err(|error| refused(error.to_string()))?;
+            let said = self.simulated(request).await.map_err(|error| refused(error.to_string()))?;
             let text = said.ok_or_else(|| refused("nothing stands in for it".to_owned()))?.to_string();
             let (usage, model) = (Usage::default(), self.name.clone());
             Ok(ChatReply {

@@ -67,11 +67,11 @@ impl TriplesModel {
     }
 
     /// Returns the simulated reply about the passage in a request.
-    fn said(&self, request: &ChatRequest) -> Option<Value> {
+    fn simulated(&self, request: &ChatRequest) -> Option<Value> {
         let ReplyForm::Json { name, .. } = request.form else { return None };
-        let said = &request.messages.last()?.text;
-        let title = said.lines().find_map(|line| line.strip_prefix("Document: "))?;
-        let passage = said.split_once("\n\n")?.1.rsplit_once('\n')?.0;
+        let prompt = &request.messages.last()?.text;
+        let title = prompt.lines().find_map(|line| line.strip_prefix("Document: "))?;
+        let passage = prompt.split_once("\n\n")?.1.rsplit_once('\n')?.0;
         let is_meant = |it: &&Extracted| it.title.trim() == title && it.text.contains(passage);
         let extracted = self.0.iter().find(is_meant)?;
         if name == "extract" {
@@ -147,7 +147,7 @@ impl ChatModel for TriplesModel {
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(async move {
             let none = || ChatError::Refused { said: "nothing was extracted from it".to_owned() };
-            let text = self.said(request).ok_or_else(none)?.to_string();
+            let text = self.simulated(request).ok_or_else(none)?.to_string();
             let (usage, model) = (Usage::default(), self.name().to_owned());
             Ok(ChatReply {
                 text,

@@ -57,7 +57,7 @@ pub(super) struct Format {
     /// File extensions, in lower case.
     pub(super) extensions: &'static [&'static str],
     /// Whether the first bytes of a file, after a byte order mark and white space, are certainly of this format.
-    pub(super) is_told_by: fn(&[u8]) -> bool,
+    pub(super) is_recognized_by: fn(&[u8]) -> bool,
     /// How it is read.
     pub(super) parser: Parser,
 }
@@ -67,7 +67,7 @@ const PLAIN: Format = text("text/plain", &["txt", "text", "debian"], plain::pars
 
 /// Returns a text format that is recognized by its extension only.
 const fn text(media_type: &'static str, extensions: &'static [&'static str], parse: ParseText) -> Format {
-    Format { media_type, extensions, is_told_by: |_| false, parser: Parser::Text(parse) }
+    Format { media_type, extensions, is_recognized_by: |_| false, parser: Parser::Text(parse) }
 }
 
 /// Returns a language of source code.
@@ -79,14 +79,14 @@ const fn code(media_type: &'static str, extensions: &'static [&'static str]) -> 
 const fn run_by(
     media_type: &'static str,
     extensions: &'static [&'static str],
-    is_told_by: fn(&[u8]) -> bool,
+    is_recognized_by: fn(&[u8]) -> bool,
 ) -> Format {
-    Format { media_type, extensions, is_told_by, parser: Parser::Bytes(source::parse) }
+    Format { media_type, extensions, is_recognized_by, parser: Parser::Bytes(source::parse) }
 }
 
 /// Files that a user's own program converts to text.
 pub(super) static CONVERTED: Format =
-    Format { media_type: "text/plain", extensions: &[], is_told_by: |_| false, parser: Parser::Converted };
+    Format { media_type: "text/plain", extensions: &[], is_recognized_by: |_| false, parser: Parser::Converted };
 
 /// All formats. The first that matches the first bytes of a file counts.
 const FORMATS: &[Format] = &[
@@ -118,7 +118,7 @@ const FORMATS: &[Format] = &[
     Format {
         media_type: "text/csv",
         extensions: &["csv"],
-        is_told_by: |_| false,
+        is_recognized_by: |_| false,
         #[cfg(feature = "tables")]
         parser: Parser::Bytes(super::table::commas),
         #[cfg(not(feature = "tables"))]
@@ -127,7 +127,7 @@ const FORMATS: &[Format] = &[
     Format {
         media_type: "text/tab-separated-values",
         extensions: &["tsv", "tab"],
-        is_told_by: |_| false,
+        is_recognized_by: |_| false,
         #[cfg(feature = "tables")]
         parser: Parser::Bytes(super::table::tabs),
         #[cfg(not(feature = "tables"))]
@@ -137,21 +137,21 @@ const FORMATS: &[Format] = &[
     Format {
         media_type: "text/html",
         extensions: &["html", "htm", "xhtml"],
-        is_told_by: super::html::is_told_by,
+        is_recognized_by: super::html::is_recognized_by,
         parser: Parser::Text(super::html::parse),
     },
     #[cfg(not(feature = "html"))]
     Format {
         media_type: "text/html",
         extensions: &["html", "htm", "xhtml"],
-        is_told_by: |_| false,
+        is_recognized_by: |_| false,
         parser: Parser::Off("html"),
     },
-    Format { media_type: "text/plain", extensions: &["json"], is_told_by: |_| false, parser: Parser::Json },
+    Format { media_type: "text/plain", extensions: &["json"], is_recognized_by: |_| false, parser: Parser::Json },
     Format {
         media_type: "text/plain",
         extensions: &["jsonl", "ndjson"],
-        is_told_by: |_| false,
+        is_recognized_by: |_| false,
         parser: Parser::JsonLines,
     },
 ];
@@ -161,7 +161,7 @@ pub(super) fn find(head: &[u8], extensions: &[String]) -> Option<&'static Format
     let extension = |at: usize| extensions.get(at).map_or("", String::as_str);
     let start = head.strip_prefix(super::text_file::BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
     let all = || FORMATS.iter().chain(guarded_formats::FORMATS);
-    let by_content = all().find(|it| (it.is_told_by)(start));
+    let by_content = all().find(|it| (it.is_recognized_by)(start));
     let named = |name: &str| all().find(|it| it.extensions.contains(&name));
     // Files with `.txt` appended so that every program opens them: `os.rst.txt`.
     let inner = || named(extension(1)).filter(|_| extension(0) == "txt");

@@ -17,25 +17,25 @@ pub(super) const FORMATS: &[Format] = &[
     Format {
         media_type: "application/pdf",
         extensions: &["pdf"],
-        is_told_by: |head| head.starts_with(b"%PDF-"),
+        is_recognized_by: |head| head.starts_with(b"%PDF-"),
         parser: in_worker(Guarded::Pdf, "pdf", cfg!(feature = "pdf")),
     },
     Format {
         media_type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         extensions: &["docx", "docm", "dotx", "doc"],
-        is_told_by: |head| is_ooxml(head, b"word/"),
+        is_recognized_by: |head| is_ooxml(head, b"word/"),
         parser: in_worker(Guarded::Docx, "office", cfg!(feature = "office")),
     },
     Format {
         media_type: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
         extensions: &["pptx", "pptm", "ppsx", "ppt"],
-        is_told_by: |head| is_ooxml(head, b"ppt/"),
+        is_recognized_by: |head| is_ooxml(head, b"ppt/"),
         parser: in_worker(Guarded::Pptx, "office", cfg!(feature = "office")),
     },
     Format {
         media_type: "application/vnd.oasis.opendocument.text",
         extensions: &["odt", "ott", "odp"],
-        is_told_by: |head| {
+        is_recognized_by: |head| {
             is_typed(head, b"application/vnd.oasis.opendocument.text")
                 || is_typed(head, b"application/vnd.oasis.opendocument.presentation")
         },
@@ -44,25 +44,27 @@ pub(super) const FORMATS: &[Format] = &[
     Format {
         media_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         extensions: &["xlsx", "xlsm", "xlsb", "xls", "ods"],
-        is_told_by: |head| is_ooxml(head, b"xl/") || is_typed(head, b"application/vnd.oasis.opendocument.spreadsheet"),
+        is_recognized_by: |head| {
+            is_ooxml(head, b"xl/") || is_typed(head, b"application/vnd.oasis.opendocument.spreadsheet")
+        },
         parser: in_worker(Guarded::Sheets, "sheets", cfg!(feature = "sheets")),
     },
     Format {
         media_type: "application/epub+zip",
         extensions: &["epub"],
-        is_told_by: |head| is_typed(head, b"application/epub+zip"),
+        is_recognized_by: |head| is_typed(head, b"application/epub+zip"),
         parser: in_worker(Guarded::Epub, "epub", cfg!(feature = "epub")),
     },
     Format {
         media_type: "message/rfc822",
         extensions: &["eml"],
-        is_told_by: is_message,
+        is_recognized_by: is_message,
         parser: in_worker(Guarded::Mail, "mail", cfg!(feature = "mail")),
     },
     Format {
         media_type: "message/rfc822",
         extensions: &["mbox"],
-        is_told_by: |head| {
+        is_recognized_by: |head| {
             let (line, rest) = head.split_at(head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len()));
             line.starts_with(b"From ") && is_message(rest.trim_ascii_start())
         },
@@ -71,19 +73,19 @@ pub(super) const FORMATS: &[Format] = &[
     Format {
         media_type: "application/zip",
         extensions: &["zip"],
-        is_told_by: |_| false,
+        is_recognized_by: |_| false,
         parser: in_worker(Guarded::Zip, "archives", cfg!(feature = "archives")),
     },
     Format {
         media_type: "application/gzip",
         extensions: &["gz", "tgz"],
-        is_told_by: |_| false,
+        is_recognized_by: |_| false,
         parser: in_worker(Guarded::Gzip, "archives", cfg!(feature = "archives")),
     },
     Format {
         media_type: "application/x-tar",
         extensions: &["tar"],
-        is_told_by: |head| head.get(257..262) == Some(b"ustar"),
+        is_recognized_by: |head| head.get(257..262) == Some(b"ustar"),
         parser: in_worker(Guarded::Tar, "archives", cfg!(feature = "archives")),
     },
 ];
@@ -113,8 +115,8 @@ fn contains(head: &[u8], wanted: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn told(head: &[u8]) -> Vec<&'static str> {
-        FORMATS.iter().filter(|it| (it.is_told_by)(head)).map(|it| it.extensions[0]).collect()
+    fn recognized(head: &[u8]) -> Vec<&'static str> {
+        FORMATS.iter().filter(|it| (it.is_recognized_by)(head)).map(|it| it.extensions[0]).collect()
     }
 
     #[test]

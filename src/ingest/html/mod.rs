@@ -25,7 +25,7 @@ const BYTES_PER_TEXT_MAX: usize = 400;
 const TEXT_BYTES_MIN: usize = 200;
 
 /// Returns whether the first bytes of a file are those of a page.
-pub(super) fn is_told_by(head: &[u8]) -> bool {
+pub(super) fn is_recognized_by(head: &[u8]) -> bool {
     let mut head = head;
     // An XML declaration and comments may come first.
     while let Some(rest) = head.strip_prefix(b"<?").or_else(|| head.strip_prefix(b"<!--")) {

@@ -76,7 +76,7 @@ fn a_page_is_recognized_by_its_first_bytes() {
         (b"# <html>", false),
         (b"", false),
     ] {
-        assert_eq!(is_told_by(head), expect, "{}", head.escape_ascii());
+        assert_eq!(is_recognized_by(head), expect, "{}", head.escape_ascii());
     }
 }
 
