@@ -16,9 +16,9 @@ deb() { # package: its files under fetched/PACKAGE
     (cd "$work/fetched" && apt-get download "$1" >/dev/null 2>&1 && dpkg -x "$1"_*.deb "$1.part" && mv "$1.part" "$1")
 }
 
-npm_package() { # package: its files under fetched/npm-PACKAGE
+npm_package() { # package, version: its files under fetched/npm-PACKAGE
     [ -d "$work/fetched/npm-$1" ] && return
-    (cd "$work/fetched" && tar -xzf "$(npm pack --silent "$1")" && mv package "npm-$1")
+    (cd "$work/fetched" && tar -xzf "$(npm pack --silent "$1${2:+@$2}")" && mv package "npm-$1")
 }
 
 crate() { # name, version: its files under fetched/crate-NAME
@@ -71,6 +71,46 @@ fetch() {
         crate brotli 3.3.4
         into books "$work/fetched/crate-brotli/testdata" 'alice29.txt' 'asyoulik.txt'
         ;;
+    cmake)
+        deb cmake-doc
+        into cmake "$work/fetched/cmake-doc/usr/share/doc/cmake-data/html/_sources" 'command/*.txt' 'manual/*.txt' \
+            'policy/*.txt' 'guide/*.txt' 'prop_tgt/[A-I]*.txt'
+        ;;
+    llvm)
+        deb llvm-14-doc
+        into llvm "$work/fetched/llvm-14-doc/usr/share/doc/llvm-14-doc/html/_sources" 'A[a-z]*.rst.txt' 'AMDGPU[A-Z]*.rst.txt' \
+            '[B-Z]*.rst.txt'
+        ;;
+    docutils)
+        deb docutils-doc
+        into docutils "$work/fetched/docutils-doc/usr/share/doc/docutils-doc" '*.txt' '*.txt.gz'
+        ;;
+    mercurial)
+        deb mercurial-common
+        into mercurial "$work/fetched/mercurial-common/usr/lib/python3/dist-packages/mercurial/helptext" '*.txt'
+        ;;
+    nodedocs)
+        npm_package fastify 5.12.8
+        npm_package joi 18.3.2
+        npm_package mocha 12.0.3
+        npm_package pino 10.4.0
+        npm_package undici 7.30.2
+        into nodedocs "$work/fetched" 'npm-fastify/docs/*.md' 'npm-joi/*.md' 'npm-mocha/README.md' \
+            'npm-pino/docs/*.md' 'npm-undici/README.md' 'npm-undici/docs/docs/*.md'
+        ;;
+    manuals)
+        deb exim4-base
+        deb mutt
+        into manuals "$work/fetched/exim4-base/usr/share/doc/exim4-base" 'spec.txt.gz'
+        into manuals "$work/fetched/mutt/usr/share/doc/mutt" 'manual.txt.gz'
+        ;;
+    foldoc | foldocwiki)
+        deb dict-foldoc
+        form=text
+        [ "$1" = foldocwiki ] && form=files
+        python3 "$here/glossary.py" "$work/fetched/dict-foldoc/usr/share/dictd/foldoc.dict.dz" "$form" \
+            "$work/collections/$1"
+        ;;
     notes) into notes "$here/notes" '*.md' ;;
     git)
         deb git-doc
@@ -121,7 +161,8 @@ fetch() {
     esac
 }
 
-[ $# -gt 0 ] || set -- python policy crates anarchism books notes git vim npm jargon linux tiddlywiki mail german
+[ $# -gt 0 ] || set -- python policy crates anarchism books notes cmake llvm docutils mercurial nodedocs manuals \
+    foldoc foldocwiki git vim npm jargon linux tiddlywiki mail german
 for name in "$@"; do
     [ -d "$work/collections/$name" ] || fetch "$name"
     language=en

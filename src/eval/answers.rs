@@ -367,6 +367,7 @@ mod tests {
             kind: None,
             hops: Some(hops),
             answers: vec![answer.to_owned()],
+            weight: 1,
         };
         let line = |answer: &str, form, rule: Option<&str>| AnswerLine {
             question_id: String::new(),

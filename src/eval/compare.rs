@@ -314,6 +314,7 @@ mod tests {
             kind: Some("bridge".to_owned()),
             hops: Some(2),
             answers: Vec::new(),
+            weight: 1,
         }
     }
 

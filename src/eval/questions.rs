@@ -34,6 +34,13 @@ pub struct Question {
     /// Accepted answers.
     #[serde(default, deserialize_with = "labels")]
     pub answers: Vec<String>,
+    /// The weight of the question in a fit, relative to the others of its file: at least 1.
+    #[serde(default = "usual_weight")]
+    pub weight: u32,
+}
+
+fn usual_weight() -> u32 {
+    1
 }
 
 /// Returns the questions of the file at `path`, in its order.
@@ -97,6 +104,9 @@ fn parse_line(text: &str) -> Result<Question, String> {
     let mut question: Question = serde_json::from_str(text).map_err(|error| without_place(&error))?;
     if question.question.trim().is_empty() {
         return Err(format!("the question `{}` is empty", question.id));
+    }
+    if question.weight == 0 {
+        return Err(format!("the weight of the question `{}` is 0: it has to be at least 1", question.id));
     }
     for gold in &mut question.passages {
         gold.texts = gold.texts.iter().map(|text| flat(text)).filter(|text| !text.is_empty()).collect();
@@ -172,7 +182,7 @@ mod tests {
     #[test]
     fn a_line_is_a_question_and_unknown_fields_are_passed_over() {
         let text = "\u{feff}{\"id\":\"a\",\"question\":\"Who?\",\"supporting\":[\"d:1\",\"d:2\",\"d:1\"],\
-                    \"type\":\"bridge\",\"hops\":2,\"answers\":[\"She\"],\"evidence\":[[1]]}\r\n\n\
+                    \"type\":\"bridge\",\"hops\":2,\"answers\":[\"She\"],\"weight\":3,\"evidence\":[[1]]}\r\n\n\
                     {\"id\":7,\"question\":\"When?\",\"supporting\":[3],\"answers\":[1970,true],\"hops\":null}";
         let expect = vec![
             Question {
@@ -183,6 +193,7 @@ mod tests {
                 kind: Some("bridge".into()),
                 hops: Some(2),
                 answers: vec!["She".into()],
+                weight: 3,
             },
             Question {
                 id: "7".into(),
@@ -192,6 +203,7 @@ mod tests {
                 kind: None,
                 hops: None,
                 answers: vec!["1970".into(), "true".into()],
+                weight: 1,
             },
         ];
         assert_eq!(parse(text.as_bytes()), Ok(expect));
@@ -200,7 +212,7 @@ mod tests {
     #[test]
     fn a_bad_line_is_named_with_its_reason() {
         let good = r#"{"id":"a","question":"Who?","supporting":["d"]}"#;
-        let cases: [(&[u8], &str); 9] = [
+        let cases: [(&[u8], &str); 10] = [
             (b"{\"id\":", "EOF while parsing a value, at column 6"),
             (b"[]", "not a JSON object"),
             (
@@ -213,6 +225,10 @@ mod tests {
             (
                 br#"{"id":"b","question":"Who?"}"#,
                 "the question `b` has no `supporting` ids and no `passages`: nothing says what should be found",
+            ),
+            (
+                br#"{"id":"b","question":"Who?","supporting":["d"],"weight":0}"#,
+                "the weight of the question `b` is 0: it has to be at least 1",
             ),
             (good.as_bytes(), "the id `a` was used by an earlier line"),
             (b"\xff", "not UTF-8"),

@@ -239,6 +239,7 @@ mod tests {
             kind: kind.map(ToOwned::to_owned),
             hops,
             answers: Vec::new(),
+            weight: 1,
         }
     }
 

@@ -118,6 +118,7 @@ mod tests {
             kind: Some("bridge\u{1b}[31m".to_owned()),
             hops: Some(2),
             answers: Vec::new(),
+            weight: 1,
         };
         let ranked = vec!["a".to_owned(), "x".to_owned(), "b".to_owned()];
         let lines = [Scored { question: &question, ranked, time_ms: 2.25 }];

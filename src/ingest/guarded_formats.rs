@@ -133,7 +133,7 @@ mod tests {
             (b"From anna Wed\nFrom: a\nSubject: b\nDate: c\n\n".to_vec(), vec!["mbox"]),
             (b"From here on it is text.\n".to_vec(), vec![]),
         ] {
-            assert_eq!(told(&head), expect, "{}", head.escape_ascii());
+            assert_eq!(recognized(&head), expect, "{}", head.escape_ascii());
         }
     }
 }

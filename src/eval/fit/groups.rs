@@ -38,6 +38,8 @@ pub(super) struct Example {
     labels: Vec<String>,
     /// Whether its list is scored by passages.
     pub(super) by_passages: bool,
+    /// The weight of the question relative to the others of its collection.
+    pub(super) weight: u32,
     engine: QueryEngine,
     /// The evidence about all passages, if there is memory for it.
     kept: Option<Arc<Query>>,
@@ -62,6 +64,7 @@ impl Example {
             gold,
             labels,
             by_passages: !question.passages.is_empty(),
+            weight: question.weight,
             engine: engine.clone(),
             kept: None,
             source_ids: Arc::clone(&documents.source_ids),

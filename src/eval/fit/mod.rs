@@ -9,7 +9,7 @@ mod groups;
 mod listwise;
 mod report;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use report::{FitReport, FittedCollection, Held, Measured};
@@ -296,22 +296,31 @@ fn boost_groups(examples: &[Arc<Example>], groups: Vec<boost::Group>) -> Vec<boo
         own.map(|example| example.collection).collect::<BTreeSet<usize>>().len()
     };
     let counts = [collections(false), collections(true)];
-    let weigh = |(example, group): (&Arc<Example>, boost::Group)| {
-        let same = examples.iter().filter(|it| it.collection == example.collection).count();
+    let weigh = |((example, own), group): ((&Arc<Example>, f64), boost::Group)| {
         let (share, count) =
             if example.by_passages { (1.0 - DOCUMENTS_SHARE, counts[1]) } else { (DOCUMENTS_SHARE, counts[0]) };
-        boost::Group { weight: share / (same * count) as f64, ..group }
+        boost::Group { weight: share * own / count as f64, ..group }
     };
-    examples.iter().zip(groups).map(weigh).collect()
+    examples.iter().zip(shares(&weights(examples))).zip(groups).map(weigh).collect()
 }
 
 /// Gives all collections the same weight, and drops groups without gold.
 fn weighted(examples: &[Arc<Example>], groups: Vec<Option<Group>>, parts: usize) -> Vec<Group> {
-    let weigh = |(example, group): (&Arc<Example>, Option<Group>)| {
-        let same = examples.iter().filter(|it| it.collection == example.collection).count();
-        group.map(|group| Group { weight: 1.0 / (same * parts) as f64, ..group })
-    };
-    examples.iter().zip(groups).filter_map(weigh).collect()
+    let weigh = |(own, group): (f64, Option<Group>)| group.map(|it| Group { weight: own / parts as f64, ..it });
+    shares(&weights(examples)).into_iter().zip(groups).filter_map(weigh).collect()
+}
+
+fn weights(examples: &[Arc<Example>]) -> Vec<(usize, u32)> {
+    examples.iter().map(|example| (example.collection, example.weight)).collect()
+}
+
+/// Returns the share of each question in the weight of its collection, of the collection and the weight of each.
+fn shares(questions: &[(usize, u32)]) -> Vec<f64> {
+    let mut totals = BTreeMap::<usize, f64>::new();
+    for (collection, weight) in questions {
+        *totals.entry(*collection).or_default() += f64::from(*weight);
+    }
+    questions.iter().map(|(collection, weight)| f64::from(*weight) / totals[collection]).collect()
 }
 
 /// A feature that no candidate has is not fitted: the penalty alone would not reduce it to 0.
@@ -367,6 +376,11 @@ mod tests {
             *weight = f64::from(known);
         }
         assert_eq!(trail_weights(&seed, &groups::flat(&titled)), titled);
+    }
+
+    #[test]
+    fn collections_count_the_same_and_their_questions_by_weight() {
+        assert_eq!(shares(&[(0, 1), (7, 2), (0, 3), (7, 2)]), [0.25, 0.5, 0.75, 0.5]);
     }
 
     #[test]

@@ -88,6 +88,7 @@ fn questions(ids: &[&str]) -> Vec<Question> {
         kind: None,
         hops: None,
         answers: Vec::new(),
+        weight: 1,
     };
     ids.iter().map(question).collect()
 }
