@@ -6,12 +6,19 @@ use crate::graph::vectors::Vectors;
 /// A digest of inputs.
 pub(in crate::index) type Digest = blake3::Hash;
 
+/// Bytes that are hashed together: many small pieces cost several times as much one by one.
+const HASHED_BYTES: usize = 1 << 16;
+
 /// What a part is made of, each with its length, so that no two lists of inputs are one sequence of bytes.
-pub(in crate::index) struct Inputs(blake3::Hasher);
+pub(in crate::index) struct Inputs {
+    hasher: blake3::Hasher,
+    /// What is to be hashed next.
+    waiting: Vec<u8>,
+}
 
 impl Inputs {
     pub(in crate::index) fn new() -> Self {
-        Self(blake3::Hasher::new())
+        Self { hasher: blake3::Hasher::new(), waiting: Vec::new() }
     }
 
     /// Begins with who makes something of them: another release may make something else.
@@ -23,7 +30,7 @@ impl Inputs {
 
     pub(in crate::index) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.number(bytes.len());
-        self.0.update(bytes);
+        self.add(bytes);
         self
     }
 
@@ -32,7 +39,7 @@ impl Inputs {
     }
 
     pub(in crate::index) fn number(&mut self, number: usize) -> &mut Self {
-        self.0.update(&(number as u64).to_le_bytes());
+        self.add(&(number as u64).to_le_bytes());
         self
     }
 
@@ -45,6 +52,36 @@ impl Inputs {
     }
 
     pub(in crate::index) fn digest(&self) -> Digest {
-        self.0.finalize()
+        self.hasher.clone().update(&self.waiting).finalize()
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        if self.waiting.len() + bytes.len() > HASHED_BYTES {
+            self.hasher.update(&self.waiting);
+            self.waiting.clear();
+        }
+        if bytes.len() > HASHED_BYTES {
+            self.hasher.update(bytes);
+        } else {
+            self.waiting.extend_from_slice(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_of_all_pieces_whatever_their_size() {
+        let all: Vec<u8> = (0..3 * HASHED_BYTES).map(|at| (at / 7) as u8).collect();
+        let (mut inputs, mut plain, mut rest) = (Inputs::new(), blake3::Hasher::new(), &all[..]);
+        for length in [0, 5, HASHED_BYTES - 21, HASHED_BYTES, 1, HASHED_BYTES + 1, 9] {
+            let (piece, after) = rest.split_at(length.min(rest.len()));
+            inputs.bytes(piece);
+            plain.update(&(piece.len() as u64).to_le_bytes()).update(piece);
+            assert_eq!(inputs.digest(), plain.finalize(), "{length}");
+            rest = after;
+        }
     }
 }
