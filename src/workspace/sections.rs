@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::mapping::Mapping;
-use super::stamp::{Blocks, Stamp};
+use super::stamp::{Blocks, Stamp, Stamping};
 use super::version_files::HeldFile;
 use super::{FileAccess, INDEX_FORMAT, INDEX_FORMAT_MIN};
 use crate::error::{Error, Result};
@@ -31,6 +31,8 @@ const ENTRY_BYTES: usize = NAME_BYTES + 16;
 /// More than any file of ours has; a larger number is damage.
 const SECTION_COUNT_MAX: usize = 1024;
 const ALIGNMENT: usize = 8;
+/// Bytes that are gathered before they are hashed and written: hashes of many bytes cost a fraction of those of few.
+const BUFFER_BYTES: usize = 1 << 18;
 
 /// Writes the bytes of a section.
 pub(crate) type Gather<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;
@@ -62,25 +64,28 @@ impl Contents<'_> {
 
 /// Writes `sections` to `path`, under another name first, and syncs them; returns the stamp of the file.
 pub(crate) fn write(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<Stamp> {
-    write_synced(path, sections)?;
-    Stamp::of(path)
+    Ok(write_synced(path, sections, Stamping::new)?.stamp())
 }
 
 /// As [`write()`]; also returns the stamps of its parts.
 pub(super) fn write_with_blocks(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<(Stamp, Blocks)> {
-    write_synced(path, sections)?;
-    Stamp::with_blocks(path)
+    Ok(write_synced(path, sections, Stamping::with_blocks)?.stamps())
 }
 
-fn write_synced(path: &Path, sections: &[(&str, Contents<'_>)]) -> Result<()> {
+fn write_synced(
+    path: &Path,
+    sections: &[(&str, Contents<'_>)],
+    stamping: impl Fn(File) -> Stamping<File>,
+) -> Result<Stamping<File>> {
     let unfinished = path.with_extension("tmp");
-    let file = files::create_own(&unfinished)?;
-    write_file(file, sections).map_err(Error::io("write", &unfinished))?;
-    files::rename_own(&unfinished, path)
+    let file = stamping(files::create_own(&unfinished)?);
+    let written = write_file(file, sections).map_err(Error::io("write", &unfinished))?;
+    files::rename_own(&unfinished, path)?;
+    Ok(written)
 }
 
-fn write_file(file: File, sections: &[(&str, Contents<'_>)]) -> io::Result<()> {
-    let mut file = BufWriter::new(file);
+fn write_file(file: Stamping<File>, sections: &[(&str, Contents<'_>)]) -> io::Result<Stamping<File>> {
+    let mut file = BufWriter::with_capacity(BUFFER_BYTES, file);
     file.write_all(MAGIC)?;
     file.write_all(&INDEX_FORMAT.to_le_bytes())?;
     file.write_all(&BYTE_ORDER.to_ne_bytes())?;
@@ -102,7 +107,9 @@ fn write_file(file: File, sections: &[(&str, Contents<'_>)]) -> io::Result<()> {
         contents.write(&mut file)?;
         file.write_all(&[0; ALIGNMENT][..contents.len().next_multiple_of(ALIGNMENT) - contents.len()])?;
     }
-    file.into_inner()?.sync_all()
+    let file = file.into_inner()?;
+    file.inner().sync_all()?;
+    Ok(file)
 }
 
 /// A file of sections, open.

@@ -1,6 +1,6 @@
 //! The expected size and checksums of a file of a version, kept in the records and checked before the file is used.
 
-use std::io::Read as _;
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -55,18 +55,6 @@ impl Stamp {
         Ok(Self { bytes, blake3: hasher.finalize().to_hex().to_string() })
     }
 
-    /// Returns the stamp of the file at `path`, and those of its blocks.
-    pub(super) fn with_blocks(path: &Path) -> Result<(Self, Blocks)> {
-        let (mut bytes, mut hasher) = (0, blake3::Hasher::new());
-        let mut blocks = Blocks { bytes: BLOCK_BYTES as u64, blake3: String::new() };
-        each_block(path, &mut |block| {
-            bytes += block.len() as u64;
-            hasher.update(block);
-            blocks.blake3.push_str(&blake3::hash(block).to_hex());
-        })?;
-        Ok((Self { bytes, blake3: hasher.finalize().to_hex().to_string() }, blocks))
-    }
-
     /// Checks that these bytes, of the file at `path`, are as many as were written.
     pub(super) fn check_size(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         if bytes.len() as u64 == self.bytes {
@@ -83,6 +71,78 @@ impl Stamp {
             return Ok(());
         }
         Err(Error::Corrupt { path: path.to_owned(), reason: "its contents are not what was written".to_owned() })
+    }
+}
+
+/// A file that is stamped while it is written.
+pub(super) struct Stamping<W> {
+    inner: W,
+    bytes: u64,
+    hasher: blake3::Hasher,
+    /// The stamps of its blocks, if they are wanted, and the block that is not whole yet.
+    blocks: Option<(Blocks, blake3::Hasher)>,
+}
+
+impl<W> Stamping<W> {
+    pub(super) fn new(inner: W) -> Self {
+        Self { inner, bytes: 0, hasher: blake3::Hasher::new(), blocks: None }
+    }
+
+    /// Also stamps its blocks.
+    pub(super) fn with_blocks(inner: W) -> Self {
+        let blocks = Blocks { bytes: BLOCK_BYTES as u64, blake3: String::new() };
+        Self { blocks: Some((blocks, blake3::Hasher::new())), ..Self::new(inner) }
+    }
+
+    /// Returns the file.
+    pub(super) const fn inner(&self) -> &W {
+        &self.inner
+    }
+
+    /// Returns the stamp of all that was written.
+    pub(super) fn stamp(self) -> Stamp {
+        self.stamps().0
+    }
+
+    /// Returns the stamp of all that was written, and those of its blocks.
+    pub(super) fn stamps(self) -> (Stamp, Blocks) {
+        let stamp = Stamp { bytes: self.bytes, blake3: self.hasher.finalize().to_hex().to_string() };
+        let (mut blocks, last) =
+            self.blocks.unwrap_or_else(|| (Blocks { bytes: 0, blake3: String::new() }, blake3::Hasher::new()));
+        if last.count() > 0 {
+            blocks.blake3.push_str(&last.finalize().to_hex());
+        }
+        (stamp, blocks)
+    }
+
+    fn add(&mut self, mut bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.hasher.update(bytes);
+        let Some((blocks, block)) = &mut self.blocks else { return };
+        while !bytes.is_empty() {
+            let missing = BLOCK_BYTES - block.count() as usize;
+            let (piece, rest) = bytes.split_at(missing.min(bytes.len()));
+            block.update(piece);
+            if piece.len() == missing {
+                blocks.blake3.push_str(&block.finalize().to_hex());
+                block.reset();
+            }
+            bytes = rest;
+        }
+    }
+}
+
+impl<W: Write> Write for Stamping<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // As much as is still at hand when it is hashed.
+        let bytes = bytes.get(..BLOCK_BYTES).unwrap_or(bytes);
+        let written = self.inner.write(bytes)?;
+        self.add(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 
@@ -114,7 +174,7 @@ fn each_block(path: &Path, visit: &mut dyn FnMut(&[u8])) -> Result<()> {
     let (mut file, mut block) = (files::open(path)?, Vec::with_capacity(BLOCK_BYTES));
     loop {
         block.clear();
-        file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block).map_err(Error::io("read", path))?;
+        Read::by_ref(&mut file).take(BLOCK_BYTES as u64).read_to_end(&mut block).map_err(Error::io("read", path))?;
         if block.is_empty() {
             return Ok(());
         }
@@ -150,7 +210,12 @@ mod tests {
         for length in [0, 1, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES + 5] {
             let mut contents: Vec<u8> = (0..length).map(|at| (at / 1000) as u8).collect();
             std::fs::write(&path, &contents).unwrap();
-            let (stamp, blocks) = Stamp::with_blocks(&path).unwrap();
+            let mut stamping = Stamping::with_blocks(Vec::new());
+            // In pieces that end where no block does.
+            contents.chunks(700_001).for_each(|piece| stamping.write_all(piece).unwrap());
+            assert_eq!(stamping.inner(), &contents);
+            let (stamp, blocks) = stamping.stamps();
+            assert_eq!(stamp, Stamp::of(&path).unwrap());
             assert!(stamp.check(&path, &contents).is_ok());
             assert!(blocks.are_of(length as u64) && !blocks.are_of((length + BLOCK_BYTES) as u64));
             assert_eq!(blocks.check(&contents, 0..length), Ok(()));

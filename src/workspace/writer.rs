@@ -293,14 +293,34 @@ fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Resu
     let VersionParts { documents, originals, passages, incoming, outgoing, .. } = *parts;
     let outgoing_vectors = parts.outgoing_vectors.unwrap_or(Vectors { dimension, ..Vectors::default() });
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, outgoing_vectors];
-    let file = |path: &str, stamp| StampedFile { path: path.to_owned(), stamp, blocks: None };
-    let (vectors, blocks) = vectors::write(&folder.join(VECTORS), dimension, vectors)?;
+    let texts = Texts { documents, originals, passages, incoming, outgoing };
+    // Together, so that the disk is not waited for file after file.
+    let (arrays, (texts, vectors)) = rayon::join(
+        || write_arrays(folder, parts),
+        || {
+            rayon::join(
+                || texts::write(&folder.join(TEXTS), &texts),
+                || vectors::write(&folder.join(VECTORS), dimension, vectors),
+            )
+        },
+    );
+    let (vectors, blocks) = vectors?;
+    let mut files = arrays?;
+    files.extend([file(TEXTS, texts?), StampedFile { blocks: Some(blocks), ..file(VECTORS, vectors) }]);
+    Ok(files)
+}
+
+fn file(path: &str, stamp: Stamp) -> StampedFile {
+    StampedFile { path: path.to_owned(), stamp, blocks: None }
+}
+
+/// Writes what is packed in arrays.
+fn write_arrays(folder: &Path, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
+    let outgoing = parts.outgoing;
     let mut files = vec![
         file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing.len())?),
         file(HIERARCHY, graph_file::write_hierarchy(&folder.join(HIERARCHY), parts.hierarchy, parts.graph)?),
         file(RESOLUTION, graph_file::write_resolution(&folder.join(RESOLUTION), parts.resolution, parts.graph)?),
-        file(TEXTS, texts::write(&folder.join(TEXTS), &Texts { documents, originals, passages, incoming, outgoing })?),
-        StampedFile { blocks: Some(blocks), ..file(VECTORS, vectors) },
     ];
     if let Some(matches) = parts.matches {
         let path = folder.join(MATCHES);
