@@ -9,7 +9,7 @@ use super::ordinal::{
     CueOrdinal, DocumentOrdinal, EntityOrdinal, IncomingOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal,
     OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
 };
-use super::packed::{CUES, NO_CUE, PackedGraph, back_to_back, name_kind, row};
+use super::packed::{CUES, NO_CUE, PackedGraph, back_to_back, name_kind, row, text_at};
 use super::trail::BEARERS_MAX;
 
 /// Texts numbered in order of appearance.
@@ -349,7 +349,15 @@ pub(super) fn postings(entities: usize, packed: &mut PackedGraph) {
 /// A passage's keywords: its own names, those that it mentions, and the keywords of the questions that it answers.
 pub(crate) fn pack_passage_keywords(packed: &mut PackedGraph) {
     let graph = packed.view();
-    let keyword = |entity| graph.keyword(graph.entity_name(entity)).unwrap_or_default();
+    // Names and keywords are in order: the keyword of a name is the one after that of the name before, or a later one.
+    let mut next = graph.keyword_ends.ordinals().peekable();
+    let text = |keyword: KeywordOrdinal| text_at(&graph.keyword_ends, graph.keyword_texts.items(), keyword);
+    let keyword = |entity| {
+        let name = graph.entity_name(entity);
+        while next.next_if(|keyword| text(*keyword) < name).is_some() {}
+        let known = next.peek().copied().filter(|keyword| text(*keyword) == name);
+        known.or_else(|| graph.keyword(name)).unwrap_or_default()
+    };
     let of_entity: Vec<KeywordOrdinal> = graph.entity_name_ends.ordinals().map(keyword).collect();
     let (mut ends, mut all) = (vec![0], Vec::new());
     for (passage, document) in graph.passages().zip(graph.passage_document.items()) {

@@ -250,6 +250,19 @@ impl<'a> PassageGraph<'a> {
         self.entities(name).next()
     }
 
+    /// Returns the first entity of each name of another graph, as [`Self::entity`] does for one. Both have their names in
+    /// order, so that none is searched for.
+    #[must_use]
+    pub fn entities_of(&self, other: &PassageGraph<'_>) -> Vec<Option<EntityOrdinal>> {
+        let mut next = self.entity_name_ends.ordinals().peekable();
+        let find = |entity| {
+            let name = other.entity_name(entity);
+            while next.next_if(|it| self.entity_name(*it) < name).is_some() {}
+            next.peek().copied().filter(|it| self.entity_name(*it) == name)
+        };
+        other.entity_name_ends.ordinals().map(find).collect()
+    }
+
     /// Returns the words around a mention: the nearest word before first, then the words after; [`NO_CUE`] pads.
     #[must_use]
     pub fn cues(&self, mention: MentionOrdinal) -> &'a [CueOrdinal] {

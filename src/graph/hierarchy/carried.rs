@@ -81,8 +81,9 @@ impl<'a> Carried<'a> {
         let was_there = was_there(&hierarchy, earlier.graph.entity_name_ends.len());
         let (mut places, mut is_known) = (vec![NONE; was_there.len()], vec![false; entities.len()]);
         let mut gone = 0;
+        let now = names.entities_of(&earlier.graph);
         for old in EntityOrdinal::first(was_there.len()).filter(|it| was_there[it.index()]) {
-            let now = names.entity(earlier.graph.entity_name(old));
+            let now = now.get(old.index()).copied().flatten();
             if let Some(place) = now.and_then(|it| entities.binary_search(&it).ok()) {
                 places[old.index()] = place as u32;
                 is_known[place] = true;
