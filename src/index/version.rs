@@ -12,7 +12,7 @@ use super::stages::keeping::Keeper;
 use super::stages::known::Earlier;
 use super::stages::matching::{Matching, Sides, pack_edges};
 use super::stages::names::{Named, Names};
-use super::stages::resolution::Resolutions;
+use super::stages::resolution::{Resolutions, Resolved};
 use super::stages::terms::{Fields, FindTerms};
 use super::stages::vectors::{Embedding, Field, WhenSpent};
 use super::stages::{StageKind, Stages};
@@ -67,8 +67,10 @@ pub(super) async fn build(
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
     let names = Names { corpus, difference, texts: digest, extracted, cancellation };
-    let Named { mut packed, origins, statistics } = stages.run(names).await?;
-    let same = stages.run(Resolutions::of(corpus, &packed, (digest, &asked), cancellation)).await?;
+    let named = stages.run(names).await?;
+    let resolutions = Resolutions::of(corpus, (&named, difference), (digest, &asked), cancellation);
+    let Resolved { resolution: same, clues } = stages.run(resolutions).await?;
+    let Named { mut packed, origins, statistics } = named.with(clues);
     let keeper = is_costly.then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
     let mut embedding =
         Embedding::new(embedder, (&texts, digest), (&past.earlier, difference), keeper, when_spent, options);

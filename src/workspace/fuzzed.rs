@@ -28,7 +28,7 @@ const DIMENSION: usize = 256;
 /// it is valid for as many documents, passages, sentences, in-coming and out-coming questions as `counts` says. For
 /// hierarchy, resolution and descriptions, the first number is that of entities; `resolution.bin` has documents in
 /// place of passages, and `descriptions.bin` is followed by mentions, sentences, relations and communities. For
-/// `names.bin`, the third is that of entities. The checksum of the file is always right.
+/// `names.bin`, the third is that of entities, and the fourth that of sentences. The checksum of the file is always right.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };
@@ -60,7 +60,7 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
                 live == *count && field.gone_terms().all(|(term, gone)| field.gone(term) == gone)
             })
         }),
-        8 => NamesFile::open(&file, [documents, passages, sentences]).is_ok_and(|file| {
+        8 => NamesFile::open(&file, [documents, passages, sentences, incoming]).is_ok_and(|file| {
             let names = file.names();
             let lower =
                 PassageOrdinal::first(passages).map(|it| names.lower_entity.of(names.passage_lower.of(it)).len());

@@ -41,9 +41,9 @@ pub(super) fn write_names(path: &Path, names: &PackedNameStatistics, graph: &Pac
     write_arrays(path, &names.sections(), names.view().check(counts_of_names(&graph.view())))
 }
 
-/// Returns how many documents, passages and entities a graph has.
-pub(super) fn counts_of_names(graph: &PassageGraph<'_>) -> [usize; 3] {
-    [graph.document_count(), graph.passage_count(), graph.entity_name_ends.len()]
+/// Returns how many documents, passages, entities and sentences a graph has.
+pub(super) fn counts_of_names(graph: &PassageGraph<'_>) -> [usize; 4] {
+    [graph.document_count(), graph.passage_count(), graph.entity_name_ends.len(), graph.sentence_count()]
 }
 
 /// Writes `hierarchy.bin`, which belongs to a graph.
@@ -163,8 +163,8 @@ impl MatchesFile {
 pub(super) struct NamesFile(Arrays);
 
 impl NamesFile {
-    /// Opens the file, which belongs to a graph of so many documents, passages and entities.
-    pub(super) fn open(file: &Arc<HeldFile>, counts: [usize; 3]) -> Result<Self> {
+    /// Opens the file, which belongs to a graph of so many documents, passages, entities and sentences.
+    pub(super) fn open(file: &Arc<HeldFile>, counts: [usize; 4]) -> Result<Self> {
         let arrays = Arrays::open(file, NameStatistics::NAMES)?;
         arrays.check(NameStatistics::from_sections(arrays.in_order()).map(|names| names.check(counts)))?;
         Ok(Self(arrays))

@@ -83,7 +83,7 @@ fn changed(folder: &Path) -> [(PathBuf, [u16; 5]); 2] {
     let counts = |names: [&str; 5]| names.map(|name| status["counts"][name].as_u64().unwrap() as u16);
     [
         ("segments.bin", counts(["documents", "passages", "sentences", "incoming", "outgoing"])),
-        ("names.bin", counts(["documents", "passages", "entities", "incoming", "outgoing"])),
+        ("names.bin", counts(["documents", "passages", "entities", "sentences", "outgoing"])),
     ]
     .map(|(name, counts)| (folder.join("changed/versions/2").join(name), counts))
 }

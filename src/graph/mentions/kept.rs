@@ -1,9 +1,12 @@
-//! What names were found by, as a version keeps it for the next: with it the cost of a change follows the change.
+//! What names were found by, and what each document says of them, as a version keeps it for the next: with it the cost
+//! of a change follows the change.
 
 use super::{ByName, Names};
 use crate::graph::arrays::Elsewhere;
 use crate::graph::elements::rows;
-use crate::graph::ordinal::{Column, DocumentOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, Position, Rows};
+use crate::graph::ordinal::{
+    Column, DocumentOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, Position, Rows, SentenceOrdinal,
+};
 use crate::graph::packed::back_to_back;
 use crate::text::{CaseCounts, NameKind};
 
@@ -34,6 +37,22 @@ arrays! {
     lower_entity: Column<Position, EntityOrdinal> = "lower.entity" [below entities],
     /// Passages of which mentions were left out, ascending.
     passage_cut: Column<Position, PassageOrdinal> = "passage.cut" [below passages],
+    /// Pairs of names that each document has for one entity, in the order found: rows of `link_name`.
+    document_links: Rows<DocumentOrdinal, Position> = "document.links" [rows documents link_name],
+    /// Such a name.
+    link_name: Column<Position, EntityOrdinal> = "link.name" [below entities],
+    /// The other.
+    link_other: Column<Position, EntityOrdinal> = "link.other" [each link_name, below entities],
+    /// Why, by the code of a [`Reason`](crate::graph::resolution::Reason).
+    link_reason: Column<Position, u32> = "link.reason" [each link_name],
+    /// Sentences of each document that say what a name is, in order: rows of `cue_name`.
+    document_cues: Rows<DocumentOrdinal, Position> = "document.cues" [rows documents cue_name],
+    /// Such a name.
+    cue_name: Column<Position, EntityOrdinal> = "cue.name" [below entities],
+    /// Its type, by the code of a [`NameType`](crate::text::NameType).
+    cue_type: Column<Position, u32> = "cue.type" [each cue_name],
+    /// The sentence.
+    cue_sentence: Column<Position, SentenceOrdinal> = "cue.sentence" [each cue_name, below sentences],
 }
 
 impl PackedNameStatistics {
@@ -56,6 +75,26 @@ impl PackedNameStatistics {
         }
     }
 
+    /// Takes over what documents say of names, of the same names and documents.
+    pub fn take_clues(&mut self, other: Self) {
+        let words = std::mem::take(self);
+        *self = Self {
+            word: words.word,
+            word_lower: words.word_lower,
+            word_capitalized: words.word_capitalized,
+            word_inside: words.word_inside,
+            shared_ends: words.shared_ends,
+            shared_names: words.shared_names,
+            shared_bearers: words.shared_bearers,
+            shared_document: words.shared_document,
+            shared_kind: words.shared_kind,
+            passage_lower: words.passage_lower,
+            lower_entity: words.lower_entity,
+            passage_cut: words.passage_cut,
+            ..other
+        };
+    }
+
     /// Returns how many passages had mentions left out.
     #[must_use]
     pub fn passages_cut(&self) -> u64 {
@@ -71,13 +110,16 @@ impl PackedNameStatistics {
 }
 
 impl NameStatistics<'_> {
-    /// Checks that the arrays belong together, and to so many documents, passages and entities.
+    /// Checks that the arrays belong together, and to so many documents, passages, entities and sentences.
     ///
     /// # Errors
     ///
     /// The name of an array that breaks a rule, and the rule.
-    pub fn check(&self, [documents, passages, entities]: [usize; 3]) -> Result<(), (&'static str, &'static str)> {
-        self.check_arrays(Elsewhere { documents, passages, entities, ..Elsewhere::default() })
+    pub fn check(
+        &self,
+        [documents, passages, entities, sentences]: [usize; 4],
+    ) -> Result<(), (&'static str, &'static str)> {
+        self.check_arrays(Elsewhere { documents, passages, entities, sentences, ..Elsewhere::default() })
     }
 
     /// Returns how often words were written how.

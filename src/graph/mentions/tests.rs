@@ -335,7 +335,9 @@ proptest::proptest! {
 fn what_is_kept_of_names_belongs_to_a_graph() {
     let corpus = [Changing { title: None, passages: vec!["Low tide. Ada Lund".to_owned()], media_type: "text/plain" }];
     let (packed, Mentioned { statistics, .. }) = pack_corpus(&corpus, None);
-    let counts = [1, 1, packed.entity_name_ends.len()];
+    let mut statistics = statistics;
+    (statistics.document_links, statistics.document_cues) = (vec![0, 0], vec![0, 0]);
+    let counts = [1, 1, packed.entity_name_ends.len(), packed.sentence_passage.len()];
     assert_eq!(statistics.view().check(counts), Ok(()));
     let broken = |change: fn(&mut PackedNameStatistics)| {
         let mut statistics = statistics.clone();
@@ -346,6 +348,8 @@ fn what_is_kept_of_names_belongs_to_a_graph() {
     assert_eq!(broken(|it| it.passage_lower.push(7)), "passage.lower");
     assert_eq!(broken(|it| it.passage_cut.push(PassageOrdinal(1))), "passage.cut");
     assert_eq!(broken(|it| it.shared_ends.push(3)), "shared.ends");
+    assert_eq!(broken(|it| it.document_links.clear()), "document.links");
+    assert_eq!(broken(|it| it.cue_type.push(1)), "cue.type");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Names of a whole corpus that may be names of one entity, by blocks of names with equal parts.
 
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::within::Link;
@@ -22,7 +25,7 @@ const MENTIONS_MAX: usize = 256;
 /// Complexity: linear in the names.
 pub(super) fn spellings(graph: &PassageGraph<'_>) -> Vec<Link> {
     let entities = || graph.entity_documents.ordinals();
-    let mut blocks = Blocks::default();
+    let mut blocks = Blocks::new();
     for entity in entities() {
         blocks.add(normal_form(graph.entity_name(entity)), entity);
     }
@@ -42,28 +45,25 @@ pub(super) fn spellings(graph: &PassageGraph<'_>) -> Vec<Link> {
 ///
 /// Complexity: linear in the names, plus the company of similar ones.
 pub(super) fn alike(graph: &PassageGraph<'_>) -> Vec<Link> {
-    let mut links = shortened(graph);
-    links.extend(misspelt(graph));
+    let (mut links, misspelt) = rayon::join(|| shortened(graph), || misspelt(graph));
+    links.extend(misspelt);
     links.retain(|(one, other, _)| are_never_together(graph, *one, *other) && company::is_same(graph, *one, *other));
     links
 }
 
 /// Returns names of persons that omit or abbreviate the middle names of another, if there is only one such other.
 fn shortened(graph: &PassageGraph<'_>) -> Vec<Link> {
-    let mut blocks: FxHashMap<(char, &str), Vec<EntityOrdinal>> = FxHashMap::default();
+    let mut blocks = Blocks::new();
     for entity in graph.entity_documents.ordinals() {
         let name = graph.entity_name(entity);
         if is_person_like(name)
             && let Some(ends) = name.chars().next().zip(name.rsplit(' ').next())
         {
-            blocks.entry(ends).or_default().push(entity);
+            blocks.add(ends, entity);
         }
     }
-    let mut blocks: Vec<Vec<EntityOrdinal>> =
-        blocks.into_values().filter(|it| (2..=BLOCK_MAX).contains(&it.len())).collect();
-    blocks.sort_unstable();
     let mut links = Vec::new();
-    for block in blocks {
+    for block in blocks.several() {
         for name in &block {
             let mut whole = block.iter().filter(|it| is_short_for(graph.entity_name(*name), graph.entity_name(**it)));
             if let (Some(only), None) = (whole.next(), whole.next()) {
@@ -99,23 +99,20 @@ pub(super) fn is_letter(word: &str) -> bool {
 }
 
 fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
-    let mut blocks = Blocks::default();
+    let mut blocks = Blocks::new();
     for entity in graph.entity_documents.ordinals() {
-        let words: Vec<&str> = graph.entity_name(entity).split(' ').collect();
-        let is_numbered = || words.iter().any(|it| it.contains(char::is_numeric));
-        if !(2..=WORDS_MAX).contains(&words.len()) || is_numbered() {
+        let name = graph.entity_name(entity);
+        if !(2..=WORDS_MAX).contains(&name.split(' ').count()) || name.contains(char::is_numeric) {
             continue;
         }
-        for (at, word) in words.iter().enumerate() {
-            let mut ends = word.char_indices().rev();
+        for (start, word) in words_at(name) {
             if word.chars().count() + 1 < MISSPELT_CHARS_MIN {
                 continue;
             }
-            // The part of a word that a misspelling does not change.
-            let ending = ends.nth(1).map_or(*word, |(start, _)| &word[start..]);
-            let first: String = word.chars().take(1).collect();
-            blocks
-                .add(format!("{at} {first}*{ending} {} {}", words[..at].join(" "), words[at + 1..].join(" ")), entity);
+            // The part of a word that a misspelling does not change: its first letter and its ending.
+            let first = word.chars().next().map_or(0, char::len_utf8);
+            let ending = word.char_indices().nth_back(1).map_or(0, |it| it.0);
+            blocks.add((&name[..start + first], &name[start + ending..]), entity);
         }
     }
     let mut links = Vec::new();
@@ -136,6 +133,11 @@ fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
     links
 }
 
+/// Returns the words of a name, each with where it begins.
+fn words_at(name: &str) -> impl Iterator<Item = (usize, &str)> {
+    name.split(' ').scan(0, |next, word| Some((std::mem::replace(next, *next + word.len() + 1), word)))
+}
+
 /// Returns whether no sentence names both: names that one sentence distinguishes are not one entity.
 fn are_never_together(graph: &PassageGraph<'_>, one: EntityOrdinal, other: EntityOrdinal) -> bool {
     let sentences = |entity| {
@@ -146,19 +148,26 @@ fn are_never_together(graph: &PassageGraph<'_>, one: EntityOrdinal, other: Entit
     !sentences(other).any(|it| of_one.contains(&it))
 }
 
-/// Names by a part of theirs.
-#[derive(Default)]
-struct Blocks(FxHashMap<String, Vec<EntityOrdinal>>);
+/// Names by a part of theirs: the first of each, and the others. Nearly all are alone.
+struct Blocks<K>(FxHashMap<K, (EntityOrdinal, Vec<EntityOrdinal>)>);
 
-impl Blocks {
-    fn add(&mut self, key: String, entity: EntityOrdinal) {
-        self.0.entry(key).or_default().push(entity);
+impl<K: Eq + Hash> Blocks<K> {
+    fn new() -> Self {
+        Self(FxHashMap::default())
+    }
+
+    fn add(&mut self, key: K, entity: EntityOrdinal) {
+        match self.0.entry(key) {
+            Entry::Occupied(mut block) => block.get_mut().1.push(entity),
+            Entry::Vacant(block) => drop(block.insert((entity, Vec::new()))),
+        }
     }
 
     /// Returns the blocks of several names that are not too large, in the order of their names.
     fn several(self) -> Vec<Vec<EntityOrdinal>> {
-        let several = self.0.into_values().filter(|block| (2..=BLOCK_MAX).contains(&block.len()));
-        let mut blocks: Vec<Vec<EntityOrdinal>> = several.collect();
+        let several = self.0.into_values().filter(|(_, others)| (1..BLOCK_MAX).contains(&others.len()));
+        let mut blocks: Vec<Vec<EntityOrdinal>> =
+            several.map(|(first, others)| std::iter::once(first).chain(others).collect()).collect();
         blocks.sort_unstable();
         blocks
     }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::clues::{Clues, EarlierClues, Found, KnownClues};
 use super::groups::Groups;
 use super::shared::Shared;
 use super::standing::{DocumentNames, is_titled};
@@ -23,8 +24,11 @@ const BLOCK: usize = 1_024;
 /// Minimum letters of an acronym that keeps its meaning in documents that do not expand it.
 const ACRONYM_LETTERS_MIN: usize = 3;
 
-/// Returns which names of a graph, built from `documents`, stand for one entity, and the types of entities. Merges and
-/// splits by hand override all rules; pairs with a missing name do not count.
+/// Returns which names of a graph, built from `documents`, stand for one entity, and the types of entities, and what the
+/// documents say of names. Merges and splits by hand override all rules; pairs with a missing name do not count.
+///
+/// What an `earlier` version has saves work and changes nothing: documents are read that it does not have, or not with
+/// the same names.
 ///
 /// # Errors
 ///
@@ -36,10 +40,10 @@ const ACRONYM_LETTERS_MIN: usize = 3;
 pub fn pack_resolution(
     graph: PassageGraph<'_>,
     documents: &[NamedDocument<'_>],
-    asked: &[NamePair],
+    (asked, earlier): (&[NamePair], Option<EarlierClues<'_>>),
     cancellation: &Cancellation,
-) -> Result<PackedResolution> {
-    let found = read(&graph, documents, cancellation)?;
+) -> Result<(PackedResolution, Clues)> {
+    let found = read(&graph, documents, earlier, cancellation)?;
     let types = Types::of(&graph, found.iter().flat_map(|it| it.cues.iter().copied()));
     let shared = Shared::of(&graph);
     cancellation.check()?;
@@ -49,32 +53,34 @@ pub fn pack_resolution(
     cancellation.check()?;
     decision.in_documents(&found, &mut packed, cancellation)?;
     decision.types(&mut packed);
-    Ok(packed)
+    Ok((packed, Clues(found)))
 }
 
-/// The findings in a document.
-struct Found {
-    links: Vec<Link>,
-    cues: Vec<super::standing::Cue>,
-    /// Its names.
-    names: Vec<EntityOrdinal>,
-    /// Those that its title has.
-    titled: Vec<EntityOrdinal>,
-}
-
-fn read(graph: &PassageGraph<'_>, documents: &[NamedDocument<'_>], cancellation: &Cancellation) -> Result<Vec<Found>> {
+fn read(
+    graph: &PassageGraph<'_>,
+    documents: &[NamedDocument<'_>],
+    earlier: Option<EarlierClues<'_>>,
+    cancellation: &Cancellation,
+) -> Result<Vec<Found>> {
+    let known = earlier.map(|it| KnownClues::of(graph, it));
     let mut found = Vec::with_capacity(documents.len());
     for (block, first) in documents.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
         cancellation.check()?;
         let of_document = |(at, document): (usize, &NamedDocument<'_>)| {
-            let read = DocumentNames::of(graph, DocumentOrdinal::at(first + at), document);
-            let titled = read.names.iter().filter(|it| it.borne.is_some_and(is_titled)).map(|it| it.entity).collect();
-            let names = read.names.iter().map(|it| it.entity).collect();
-            Found { links: links(&read), cues: read.cues, names, titled }
+            let number = DocumentOrdinal::at(first + at);
+            let known = known.as_ref().and_then(|it| it.found(number));
+            known.unwrap_or_else(|| read_document(graph, number, document))
         };
         found.par_extend(block.par_iter().enumerate().map(of_document));
     }
     Ok(found)
+}
+
+fn read_document(graph: &PassageGraph<'_>, number: DocumentOrdinal, document: &NamedDocument<'_>) -> Found {
+    let read = DocumentNames::of(graph, number, document);
+    let titled = read.names.iter().filter(|it| it.borne.is_some_and(is_titled)).map(|it| it.entity).collect();
+    let names = read.names.iter().map(|it| it.entity).collect();
+    Found { links: links(&read), cues: read.cues, names, titled }
 }
 
 fn pairs(graph: &PassageGraph<'_>, asked: &[NamePair], verdict: NameVerdict) -> Vec<(EntityOrdinal, EntityOrdinal)> {
@@ -97,8 +103,8 @@ impl Decision<'_> {
         for (one, other) in same {
             groups.join(*one, *other, Reason::Asked);
         }
-        let links =
-            across::spellings(&self.graph).into_iter().chain(self.agreed(found)).chain(across::alike(&self.graph));
+        let (spellings, alike) = rayon::join(|| across::spellings(&self.graph), || across::alike(&self.graph));
+        let links = spellings.into_iter().chain(self.agreed(found)).chain(alike);
         for (one, other, reason) in links {
             if !self.shared.contains(one) && !self.shared.contains(other) && !self.differ(one, other, reason) {
                 groups.join(one, other, reason);
@@ -162,26 +168,24 @@ impl Decision<'_> {
     }
 
     /// Determines what names stand for in some documents only.
-    fn in_documents(
-        &mut self,
-        found: &[Found],
-        packed: &mut PackedResolution,
-        cancellation: &Cancellation,
-    ) -> Result<()> {
+    fn in_documents(&self, found: &[Found], packed: &mut PackedResolution, cancellation: &Cancellation) -> Result<()> {
         let mut meant = self.shared.meant(&self.graph, cancellation)?;
         meant.sort_unstable();
         let apart: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>> = self.apart_things(packed);
-        let mut scoped: Vec<(EntityOrdinal, DocumentOrdinal, EntityOrdinal, Reason)> = Vec::new();
-        for (of_document, number) in found.iter().zip(DocumentOrdinal::first(found.len())) {
-            cancellation.check()?;
+        cancellation.check()?;
+        let things = &*packed;
+        let of_document = |(number, of_document): (usize, &Found)| {
+            let number = DocumentOrdinal::at(number);
             let first = meant.partition_point(|it| it.0 < number);
             let meant = meant[first..].iter().take_while(|it| it.0 == number);
             let meant = meant.map(|(_, name, thing)| (*name, *thing, Reason::Bearer));
             let links: Vec<Link> = meant.chain(of_document.links.iter().copied()).collect();
-            let there = self.things_in(of_document, &links, &apart, packed);
-            scoped.extend(there.into_iter().map(|(name, thing, reason)| (name, number, thing, reason)));
-        }
-        scoped.sort_unstable();
+            let there = self.things_in(of_document, &links, &apart, things);
+            there.into_iter().map(move |(name, thing, reason)| (name, number, thing, reason))
+        };
+        let mut scoped: Vec<(EntityOrdinal, DocumentOrdinal, EntityOrdinal, Reason)> =
+            found.par_iter().enumerate().flat_map_iter(of_document).collect();
+        scoped.par_sort_unstable();
         for (name, document, thing, reason) in scoped {
             packed.entity_scoped[name.index() + 1] += 1;
             packed.scoped_document.push(document);
@@ -215,11 +219,14 @@ impl Decision<'_> {
         apart: &FxHashMap<EntityOrdinal, Vec<EntityOrdinal>>,
         packed: &PackedResolution,
     ) -> Vec<(EntityOrdinal, EntityOrdinal, Reason)> {
-        let mentioned: FxHashSet<EntityOrdinal> = found.names.iter().copied().collect();
+        if links.is_empty() {
+            return Vec::new();
+        }
+        let is_mentioned = |name: EntityOrdinal| found.names.binary_search(&name).is_ok();
         let global = |name: EntityOrdinal| packed.entity_thing[name.index()];
         // "HTU" may be another union here than elsewhere: its meaning elsewhere does not apply unless it is named.
         let thing = |name: EntityOrdinal| {
-            if mentioned.contains(&name) && !mentioned.contains(&global(name)) { name } else { global(name) }
+            if is_mentioned(name) && !is_mentioned(global(name)) { name } else { global(name) }
         };
         let mut nodes: Vec<EntityOrdinal> = links.iter().flat_map(|it| [thing(it.0), thing(it.1)]).collect();
         nodes.sort_unstable();

@@ -11,6 +11,7 @@
 
 mod across;
 mod apply;
+mod clues;
 mod company;
 mod decide;
 mod groups;
@@ -24,6 +25,7 @@ use super::ordinal::{Column, DocumentOrdinal, EntityOrdinal, Ordinal as _, Posit
 pub use crate::text::NameType;
 pub use across::BLOCK_MAX;
 pub use apply::{EntityGraph, resolved};
+pub use clues::{Clues, EarlierClues};
 pub use company::PASSAGES_MAX;
 pub use decide::pack_resolution;
 pub use groups::NAMES_MAX;

@@ -63,8 +63,7 @@ impl<'a> DocumentNames<'a> {
         let mut known: FxHashMap<EntityOrdinal, usize> = FxHashMap::default();
         for own in graph.document_own.of(number) {
             let entity = graph.own_entity[own];
-            let bearers = graph.entity_bearers.of(entity).filter(|it| graph.bearer_document[*it] == number);
-            let borne = bearers.map(|bearer| graph.bearer_kind[bearer]).min();
+            let borne = borne(graph, entity, number);
             let at = found.number(graph, &mut known, entity);
             found.names[at].borne = borne;
         }
@@ -122,6 +121,12 @@ impl<'a> DocumentNames<'a> {
             self.cues.extend(kind.map(|kind| (name.entity, kind, number)));
         }
     }
+}
+
+/// Returns how a document has a name, if it does.
+pub(super) fn borne(graph: &PassageGraph<'_>, name: EntityOrdinal, document: DocumentOrdinal) -> Option<u32> {
+    let bearers = graph.entity_bearers.of(name).filter(|it| graph.bearer_document[*it] == document);
+    bearers.map(|bearer| graph.bearer_kind[bearer]).min()
 }
 
 /// Returns whether a word is one of some words of ASCII, in whatever case.

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::domain::{Cancellation, NamePair, NameVerdict, Span};
-use crate::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
+use crate::graph::mentions::{NamedDocument, NamedPassage, PackedNameStatistics, pack_mentions};
 use crate::graph::packed::PackedGraph;
+use crate::graph::segments::GONE;
 use crate::text::sentences;
 
 /// Names and what they stand for, in documents given by title and text.
@@ -24,7 +25,7 @@ fn found(documents: &[(&str, &str)], asked: &[NamePair]) -> Found {
         .collect();
     let mut packed = PackedGraph::default();
     pack_mentions(&named, &mut packed, None, &Cancellation::default()).unwrap();
-    let resolution = pack_resolution(packed.view(), &named, asked, &Cancellation::default()).unwrap();
+    let (resolution, _) = pack_resolution(packed.view(), &named, (asked, None), &Cancellation::default()).unwrap();
     let graph = packed.view();
     let counts = (graph.entity_name_ends.len(), graph.document_count(), graph.sentence_count());
     assert_eq!(resolution.view().check(counts.0, counts.1, counts.2), Ok(()));
@@ -279,4 +280,126 @@ fn a_resolution_is_what_its_merges_say_in_any_order() {
     assert_eq!((arrays(&made), scoped(&made)), (arrays(&found.resolution), scoped(&found.resolution)));
     assert!(PackedResolution::of_merges(1, merges).is_none());
     assert!(Reason::ALL.into_iter().all(|it| Reason::of_name(it.name()) == Some(it)));
+}
+
+/// Titles and sentences of documents that change. What a sentence says of a name depends on the names that other
+/// documents have.
+const TITLES: [&str; 7] = ["", "Ada Marlow", "Marlow", "Marlow (film)", "Harbor Trust Union", "Ostby", "A Painter"];
+const SENTENCES: [&str; 10] = [
+    "Ada Marlow was a painter.",
+    "Marlow showed her work in Ostby.",
+    "The Harbor Trust Union (HTU) met in Marlow.",
+    "Later HTU closed.",
+    "Oskar Finn lives in Marlow.",
+    "Ostby is a city in the north.",
+    "He saw the film Marlow.",
+    "Dr. Ada Marlow greeted J. Marlow.",
+    "She met Joan Kay Marlow and Joan Marlow.",
+    "nobody was there.",
+];
+
+/// A document by the numbers of its title and of the sentences of its passages.
+type Numbered = (usize, Vec<Vec<usize>>);
+
+/// The names of a corpus, what they stand for, and what its documents say of them; by what an earlier corpus came to,
+/// of which `passages` says what each passage is now.
+struct Resolved {
+    packed: PackedGraph,
+    resolution: PackedResolution,
+    statistics: PackedNameStatistics,
+}
+
+fn resolved_after(documents: &[Numbered], earlier: Option<(&Resolved, &[u32])>) -> Resolved {
+    let texts: Vec<Vec<String>> = documents
+        .iter()
+        .map(|(_, passages)| {
+            let text = |it: &Vec<usize>| it.iter().map(|at| SENTENCES[*at]).collect::<Vec<_>>().join(" ");
+            passages.iter().map(text).collect()
+        })
+        .collect();
+    let spans = |text: &String| sentences(text).map(Span::from).collect::<Vec<Span>>();
+    let spans: Vec<Vec<Vec<Span>>> = texts.iter().map(|it| it.iter().map(spans).collect()).collect();
+    let passage = |(text, sentences)| NamedPassage { text, sentences, media_type: "text/plain", extraction: None };
+    let document = |at: usize| NamedDocument {
+        title: Some(TITLES[documents[at].0]).filter(|it| !it.is_empty()),
+        passages: texts[at].iter().map(String::as_str).zip(spans[at].iter().map(Vec::as_slice)).map(passage).collect(),
+    };
+    let named: Vec<NamedDocument<'_>> = (0..documents.len()).map(document).collect();
+    let (mut packed, stop) = (PackedGraph::default(), Cancellation::default());
+    let mut statistics = pack_mentions(&named, &mut packed, None, &stop).unwrap().statistics;
+    let earlier = earlier.map(|(earlier, passages)| EarlierClues {
+        graph: earlier.packed.view(),
+        statistics: earlier.statistics.view(),
+        passages,
+    });
+    let (resolution, clues) = pack_resolution(packed.view(), &named, (&[], earlier), &stop).unwrap();
+    clues.keep(&mut statistics);
+    let counts =
+        [documents.len(), packed.passage_document.len(), packed.entity_flags.len(), packed.sentence_passage.len()];
+    assert_eq!(statistics.view().check(counts), Ok(()));
+    Resolved { packed, resolution, statistics }
+}
+
+/// Returns what each passage of a corpus is in another, by the numbers that their documents have.
+fn passages_now(before: &[(usize, Numbered)], now: &[(usize, Numbered)]) -> Vec<u32> {
+    let mut passages = Vec::new();
+    for document in before {
+        let first = now.iter().position(|it| it == document).map(|at| now[..at].iter().map(|it| it.1.1.len()).sum());
+        let number = |at| first.map_or(GONE, |first: usize| (first + at) as u32);
+        passages.extend((0..document.1.1.len()).map(number));
+    }
+    passages
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_documents_said_earlier_changes_nothing(
+        pool in proptest::collection::vec(
+            (0..TITLES.len(), proptest::collection::vec(proptest::collection::vec(0..SENTENCES.len(), 1..5), 1..3)),
+            1..12,
+        ),
+        steps in proptest::collection::vec(proptest::collection::vec(0_u8..5, 12), 1..4),
+    ) {
+        // A document is one of the pool; it is there, it is not, or it says what the one after it says.
+        let corpus_of = |step: &[u8]| -> Vec<(usize, Numbered)> {
+            let at = |number: usize| match step[number] {
+                0 => None,
+                1 => Some(pool[(number + 1) % pool.len()].clone()),
+                _ => Some(pool[number].clone()),
+            };
+            (0..pool.len()).filter_map(|number| Some((number, at(number)?))).collect()
+        };
+        let documents = |corpus: &[(usize, Numbered)]| corpus.iter().map(|it| it.1.clone()).collect::<Vec<_>>();
+        let mut before: Vec<(usize, Numbered)> = pool.iter().cloned().enumerate().collect();
+        let mut known = resolved_after(&documents(&before), None);
+        for step in &steps {
+            let now = corpus_of(step);
+            let passages = passages_now(&before, &now);
+            let by_change = resolved_after(&documents(&now), Some((&known, &passages)));
+            let anew = resolved_after(&documents(&now), None);
+            proptest::prop_assert_eq!(&by_change.resolution, &anew.resolution);
+            proptest::prop_assert_eq!(&by_change.statistics, &anew.statistics);
+            (known, before) = (by_change, now);
+        }
+    }
+}
+
+#[test]
+fn a_document_with_the_same_names_is_not_read_again_unless_what_is_kept_cannot_be() {
+    let union = (4, vec![vec![2, 3]]);
+    let painter = (0, vec![vec![0, 1]]);
+    let before = resolved_after(&[union.clone(), painter.clone()], None);
+    let reason = |it: &Resolved| it.statistics.link_reason.clone();
+    assert!(!reason(&before).is_empty());
+    // What is kept is told apart from what is read by a reason that no rule gives.
+    let mut forged = resolved_after(&[union.clone(), painter.clone()], None);
+    forged.statistics.link_reason.fill(Reason::Misspelling as u32);
+    let after = resolved_after(&[union.clone(), painter.clone()], Some((&forged, &[0, 1])));
+    assert_eq!(reason(&after), reason(&forged));
+    // What cannot be is read again.
+    forged.statistics.link_reason.fill(99);
+    let after = resolved_after(&[union, painter], Some((&forged, &[0, 1])));
+    assert_eq!((reason(&after), &after.resolution), (reason(&before), &before.resolution));
 }

@@ -27,6 +27,16 @@ pub(in crate::index) struct Named {
     pub(in crate::index) statistics: Option<PackedNameStatistics>,
 }
 
+impl Named {
+    /// Returns them with what documents say of names, where that is kept.
+    pub(in crate::index) fn with(mut self, clues: PackedNameStatistics) -> Self {
+        if let Some(statistics) = &mut self.statistics {
+            statistics.take_clues(clues);
+        }
+        self
+    }
+}
+
 impl<'c> Names<'c> {
     /// Returns what the last version has, where names were found in it by rules alone.
     fn earlier(&self) -> Option<EarlierNames<'c>> {
