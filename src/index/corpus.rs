@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::stages::vectors::Texts;
 use super::stages::{Digest, Inputs};
+use super::units::Units;
 use crate::domain::{Document, Extraction, Passage, PseudoQuery, QuestionKind};
 use crate::graph::duplicates::{Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
@@ -13,6 +14,8 @@ use crate::workspace::DocumentUnit;
 /// Everything that the records hold, in the order of its ordinals.
 pub(super) struct Corpus<'a> {
     pub(super) documents: Vec<&'a Document>,
+    /// What each document is in the last version, if it was taken from there: see [`Units`].
+    pub(super) before: Vec<Option<DocumentOrdinal>>,
     pub(super) passages: Vec<&'a Passage>,
     /// A model's extraction from each passage, if one was asked.
     pub(super) extractions: Vec<Option<&'a Extraction>>,
@@ -25,8 +28,18 @@ pub(super) struct Corpus<'a> {
 
 impl<'a> Corpus<'a> {
     pub(super) fn of(units: &'a [DocumentUnit]) -> Self {
+        Self::of_each(units.iter().map(|unit| (unit, None)))
+    }
+
+    /// Returns the corpus of documents of which some were taken from the last version.
+    pub(super) fn after(units: &'a Units) -> Self {
+        Self::of_each(units.units.iter().zip(units.before.iter().copied()))
+    }
+
+    fn of_each(units: impl ExactSizeIterator<Item = (&'a DocumentUnit, Option<DocumentOrdinal>)>) -> Self {
         let mut corpus = Self {
             documents: Vec::with_capacity(units.len()),
+            before: Vec::with_capacity(units.len()),
             passages: Vec::new(),
             extractions: Vec::new(),
             incoming: Vec::new(),
@@ -34,8 +47,9 @@ impl<'a> Corpus<'a> {
             incoming_passage: Vec::new(),
             outgoing_passage: Vec::new(),
         };
-        for unit in units.iter().filter(|unit| !unit.passages.is_empty()) {
+        for (unit, before) in units.filter(|(unit, _)| !unit.passages.is_empty()) {
             corpus.documents.push(&unit.document);
+            corpus.before.push(before);
             for passage in &unit.passages {
                 let number = PassageOrdinal::at(corpus.passages.len());
                 corpus.passages.push(&passage.passage);

@@ -21,6 +21,7 @@ mod shortened;
 mod sources;
 mod stages;
 mod unit;
+mod units;
 mod unread;
 mod version;
 mod warnings;

@@ -16,11 +16,12 @@ use super::stages::resolution::{Resolutions, Resolved};
 use super::stages::terms::{Fields, FindTerms};
 use super::stages::vectors::{Embedding, Field, WhenSpent};
 use super::stages::{StageKind, Stages};
+use super::units::Units;
 use crate::domain::IndexVersion;
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::llm::ChatModel;
-use crate::workspace::{DocumentUnit, LastVersion, Records, Terms, VersionParts, Writer};
+use crate::workspace::{LastVersion, Terms, VersionParts, Writer};
 
 /// The result of building a version.
 pub(super) struct Built {
@@ -61,8 +62,9 @@ pub(super) async fn build(
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
 ) -> Result<Built> {
     let (mut stages, cancellation) = (Stages::begin(past.last.as_deref(), options)?, &options.cancellation);
-    let (units, asked) = (units(writer.records())?, writer.records().name_pairs()?);
-    let (corpus, is_costly) = (&Corpus::of(&units), embedder.is_costly());
+    let units = Units::after(writer.records(), past.last.as_deref())?;
+    let asked = writer.records().name_pairs()?;
+    let (corpus, is_costly) = (&Corpus::after(&units), embedder.is_costly());
     let difference = past.last.as_deref().and_then(|last| Difference::of(corpus, last));
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
@@ -80,7 +82,7 @@ pub(super) async fn build(
     // Those that cost little serve matching alone.
     let outgoing = if is_costly { Some(stages.run(embedding.field(Field::Outgoing)).await?) } else { None };
     embedding.forget();
-    let sides = Sides::of(corpus, &mut packed);
+    let sides = Sides::of(corpus, difference, &mut packed);
     let of_questions = (incoming.view(), outgoing.as_ref().map(|it| it.view()));
     let matching = Matching::of(&sides, of_questions, &mut embedding, (&packed, past.last.as_deref()), options);
     let (matches, vectors) = (stages.run(matching).await?, embedding.finish());
@@ -122,16 +124,4 @@ pub(super) async fn build(
     })?;
     let [passages_cut] = stages.finish([StageKind::Names]);
     Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports, asked })
-}
-
-/// Returns all that the records hold of documents, but for their texts: passages have their parts of them, and a
-/// version needs no more.
-pub(super) fn units(records: &Records) -> Result<Vec<DocumentUnit>> {
-    let mut units: Vec<DocumentUnit> = Vec::new();
-    records.for_each_document_unit(&mut |mut unit| {
-        unit.document.text = String::new();
-        units.push(unit);
-        Ok(())
-    })?;
-    Ok(units)
 }

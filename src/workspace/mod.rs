@@ -58,8 +58,8 @@ pub(crate) use records::DamagedUnit;
 use records::VersionRow;
 pub use records::WrittenCounts;
 pub(crate) use records::{
-    DocumentUnit, Extracted, Manifest, ModelStage, NAME_PAIRS_MAX, PassageUnit, ProposedTypes, Records, StageMark,
-    StageMarks, StoredDocument, StoredReport, Units, WrittenExtraction, WrittenQuestions, WrittenReport,
+    DocumentUnit, Extracted, ListedUnit, Manifest, ModelStage, NAME_PAIRS_MAX, PassageUnit, ProposedTypes, Records,
+    StageMark, StageMarks, StoredDocument, StoredReport, Units, WrittenExtraction, WrittenQuestions, WrittenReport,
 };
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;

@@ -308,17 +308,17 @@ impl TextsFile {
     }
 
     /// Returns the id of an in-coming question; zeros if there is no such question.
-    pub(super) fn incoming_id(&self, question: IncomingOrdinal) -> QuestionId {
+    pub(crate) fn incoming_id(&self, question: IncomingOrdinal) -> QuestionId {
         QuestionId::from_bytes(self.item(&self.incoming_ids, question).unwrap_or_default())
     }
 
     /// Returns who wrote an in-coming question.
-    pub(super) fn incoming_origin(&self, question: IncomingOrdinal) -> QuestionOrigin {
+    pub(crate) fn incoming_origin(&self, question: IncomingOrdinal) -> QuestionOrigin {
         self.origin(0, question)
     }
 
     /// Returns who wrote an out-coming question.
-    pub(super) fn outgoing_origin(&self, question: OutgoingOrdinal) -> QuestionOrigin {
+    pub(crate) fn outgoing_origin(&self, question: OutgoingOrdinal) -> QuestionOrigin {
         self.origin(1, question)
     }
 
@@ -328,7 +328,7 @@ impl TextsFile {
     }
 
     /// Returns the id of an out-coming question; zeros if there is no such question.
-    pub(super) fn outgoing_id(&self, question: OutgoingOrdinal) -> QuestionId {
+    pub(crate) fn outgoing_id(&self, question: OutgoingOrdinal) -> QuestionId {
         QuestionId::from_bytes(self.item(&self.outgoing_ids, question).unwrap_or_default())
     }
 

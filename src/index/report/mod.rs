@@ -13,7 +13,7 @@ use super::asking;
 use super::corpus::Corpus;
 use super::extract;
 use super::options::{EntityTypesBy, ExtractOptions, IndexOptions, ModelReport, ReportsBy, StoppedBy};
-use super::version;
+use super::units::Units;
 use crate::domain::{ClusterSummary, EntityId, PassageId, SubjectId, TopicReport, WrittenText};
 use crate::error::Result;
 use crate::graph::descriptions::{
@@ -420,7 +420,7 @@ pub(super) fn of_current<T>(
     let snapshot = workspace.snapshot()?;
     let Some(hierarchy) = snapshot.hierarchy() else { return Ok(None) };
     let descriptions = snapshot.descriptions().map(|it| it.to_packed());
-    let units = version::units(records)?;
+    let units = Units::read(records)?;
     let corpus = Corpus::of(&units);
     let named = corpus.named();
     let passages = corpus.passages.iter().map(|it| it.id);

@@ -31,8 +31,7 @@ impl<'c> Difference<'c> {
     /// Compares a corpus with the last version; none where that is damaged, or was made by another release or other
     /// versions of the stages: these may make something else of the same text.
     pub(in crate::index) fn of(corpus: &'c Corpus<'c>, last: &'c LastVersion) -> Option<Self> {
-        last.mark(MADE_BY).filter(|mark| **mark == made_by())?;
-        let (graph, texts) = (last.graph()?, last.texts()?);
+        let (graph, texts) = Self::parts(last)?;
         let documents: FxHashMap<DocumentId, DocumentOrdinal> =
             graph.documents().map(|document| (texts.document_id(document), document)).collect();
         let named = corpus.named();
@@ -40,8 +39,10 @@ impl<'c> Difference<'c> {
             let document = *documents.get(&id)?;
             is_same(named, texts, &graph, document).then_some(document)
         };
-        let ids: Vec<DocumentId> = corpus.documents.iter().map(|document| document.id).collect();
-        let same: Vec<Option<DocumentOrdinal>> = named.par_iter().zip(ids).map(is_same).collect();
+        let known = corpus.documents.iter().map(|document| document.id).zip(corpus.before.iter().copied());
+        let known: Vec<(DocumentId, Option<DocumentOrdinal>)> = known.collect();
+        let same = named.par_iter().zip(known).map(|(named, (id, before))| before.or_else(|| is_same((named, id))));
+        let same: Vec<Option<DocumentOrdinal>> = same.collect();
         let mut difference = Self {
             corpus,
             last,
@@ -52,6 +53,12 @@ impl<'c> Difference<'c> {
         };
         difference.number(&named, &same);
         Some(difference)
+    }
+
+    /// Returns the structure and the texts of the last version, if parts of it may be what this release makes.
+    pub(in crate::index) fn parts(last: &'c LastVersion) -> Option<(PassageGraph<'c>, &'c TextsFile)> {
+        last.mark(MADE_BY).filter(|mark| **mark == made_by())?;
+        Some((last.graph()?, last.texts()?))
     }
 
     /// Numbers what stays. Documents keep their order; one that would not is taken for another.
@@ -87,6 +94,23 @@ impl<'c> Difference<'c> {
                 self.texts.outgoing(OutgoingOrdinal(before)) == corpus.outgoing[now].text
             }),
         }
+    }
+
+    /// Returns which questions of a field are taken from the last version, by their numbers there and now.
+    pub(super) fn taken(&self, field: Field) -> Vec<(u32, u32)> {
+        let passages = match field {
+            Field::Outgoing => &self.corpus.outgoing_passage,
+            _ => &self.corpus.incoming_passage,
+        };
+        let mut is_taken = Vec::with_capacity(self.corpus.passages.len());
+        let mut documents = self.corpus.documents.iter().zip(&self.corpus.before).peekable();
+        for passage in &self.corpus.passages {
+            while documents.next_if(|(document, _)| document.id != passage.document).is_some() {}
+            is_taken.push(documents.peek().is_some_and(|(_, before)| before.is_some()));
+        }
+        let mut rows = self.rows(field);
+        rows.retain(|(_, now)| is_taken[passages[*now as usize].index()]);
+        rows
     }
 
     /// Pairs the questions of each passage that stays, as far as they are the same; `before` and `now` are the passages

@@ -1,11 +1,12 @@
-//! The question side of a version: keywords by number, matching, and the edges of the passage graph.
+//! The question side of a version: its questions by number, matching, and the edges of the passage graph.
 
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::difference::Difference;
+use super::keywords::{KeywordTable, KnownKeywords, KnownSide};
 use super::vectors::{Embedding, Field};
 use super::{Inputs, Made, Stage, StageKind};
-use crate::domain::{Cancellation, PseudoQuery};
+use crate::domain::{Cancellation, PseudoQuery, QuestionId};
 use crate::error::Result;
 use crate::graph::elements::{pack_passage_keywords, rows};
 use crate::graph::matching::{
@@ -14,7 +15,7 @@ use crate::graph::matching::{
 use crate::graph::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Rows,
 };
-use crate::graph::packed::{PackedGraph, back_to_back, row, text_at};
+use crate::graph::packed::{PackedGraph, row, text_at};
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
 use crate::index::options::IndexOptions;
@@ -113,12 +114,19 @@ pub(in crate::index) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Numbers the keywords of a corpus together with the names in `packed`, and lays them out there.
-    pub(in crate::index) fn of(corpus: &'a Corpus<'a>, packed: &mut PackedGraph) -> Self {
-        let table = KeywordTable::of(&corpus.incoming, &corpus.outgoing, packed);
+    /// Numbers the keywords of a corpus together with the names in `packed`, and lays them out there. Those of questions
+    /// that are taken from the last version are numbered there already.
+    pub(in crate::index) fn of(
+        corpus: &'a Corpus<'a>,
+        difference: Option<&'a Difference<'a>>,
+        packed: &mut PackedGraph,
+    ) -> Self {
+        let keywords = KnownKeywords::of(corpus, difference);
+        let table = KeywordTable::of((&corpus.incoming, &corpus.outgoing), &keywords, packed);
+        let (incoming, outgoing) = (keywords.incoming(), keywords.outgoing());
         Self {
-            incoming: Side::of(&corpus.incoming, &corpus.incoming_passage, &table, packed),
-            outgoing: Side::of(&corpus.outgoing, &corpus.outgoing_passage, &table, packed),
+            incoming: Side::of((&corpus.incoming, &corpus.incoming_passage), &incoming, &table, packed),
+            outgoing: Side::of((&corpus.outgoing, &corpus.outgoing_passage), &outgoing, &table, packed),
         }
     }
 
@@ -138,50 +146,45 @@ struct Side<'a, K> {
     marks: Vec<u64>,
 }
 
-/// Keywords of both sides and of passages, numbered in order.
-struct KeywordTable {
-    numbers: FxHashMap<String, KeywordOrdinal>,
+/// Returns 64 bits that say which question it is, with its keywords.
+fn mark<'k>(id: QuestionId, keywords: impl Iterator<Item = &'k str>, bytes: &mut Vec<u8>) -> u64 {
+    let mut part = |part: &[u8]| {
+        bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(part);
+    };
+    part(id.as_bytes());
+    keywords.for_each(|keyword| part(keyword.as_bytes()));
+    let digest = blake3::hash(bytes);
+    bytes.clear();
+    let mut first = [0; size_of::<u64>()];
+    first.copy_from_slice(&digest.as_bytes()[..size_of::<u64>()]);
+    u64::from_le_bytes(first)
 }
 
-impl KeywordTable {
-    /// Numbers the keywords of all questions and the names of all entities, and lays them out in `packed`.
-    fn of(incoming: &[&PseudoQuery], outgoing: &[&PseudoQuery], packed: &mut PackedGraph) -> Self {
-        let questions = incoming.iter().chain(outgoing).flat_map(|question| question.keywords.iter());
-        let graph = packed.view();
-        let entities = graph.entity_name_ends.ordinals().map(|entity| graph.entity_name(entity));
-        let distinct: FxHashSet<&str> = questions.chain(entities).collect();
-        let mut texts: Vec<&str> = distinct.into_iter().collect();
-        texts.sort_unstable();
-        let ordinals = KeywordOrdinal::first(texts.len());
-        let numbers = texts.iter().zip(ordinals).map(|(text, number)| ((*text).to_owned(), number)).collect();
-        let (ends, bytes) = back_to_back(&texts);
-        (packed.keyword_ends, packed.keyword_texts) = (ends, bytes);
-        Self { numbers }
-    }
-
-    fn numbers(&self, question: &PseudoQuery) -> Vec<KeywordOrdinal> {
-        let mut numbers: Vec<KeywordOrdinal> =
-            question.keywords.iter().filter_map(|keyword| self.numbers.get(keyword).copied()).collect();
-        numbers.sort_unstable();
-        numbers
-    }
-}
-
-impl<'a, K: Ordinal> Side<'a, K> {
+impl<'a, K: Ordinal + Sync> Side<'a, K> {
     fn of(
-        questions: &'a [&'a PseudoQuery],
-        passage: &'a [PassageOrdinal],
-        table: &KeywordTable,
+        (questions, passage): (&'a [&'a PseudoQuery], &'a [PassageOrdinal]),
+        known: &KnownSide<'_, K>,
+        table: &KeywordTable<'_>,
         packed: &PackedGraph,
     ) -> Self {
         let document = passage.iter().map(|passage| packed.passage_document[passage.index()]).collect();
         let passage = Column::new(passage);
         let (mut keywords, mut keyword) = (vec![0], Vec::new());
-        for question in questions {
-            keyword.extend(table.numbers(question));
+        for (question, before) in questions.iter().zip(known.before) {
+            let first = keyword.len();
+            match known.keywords(*before) {
+                Some(numbers) => keyword.extend(numbers.iter().map(|it| table.now[it.index()])),
+                None => keyword.extend(question.keywords.iter().filter_map(|it| table.added.get(it).copied())),
+            }
+            keyword[first..].sort_unstable();
             keywords.push(keyword.len() as u32);
         }
-        let marks = questions.par_iter().map(|question| mark(question)).collect();
+        let of_one = |bytes: &mut Vec<u8>, (question, before): (&&PseudoQuery, &u32)| match known.keywords(*before) {
+            Some(numbers) => mark(question.id, numbers.iter().map(|it| known.text(*it)), bytes),
+            None => mark(question.id, question.keywords.iter(), bytes),
+        };
+        let marks = questions.par_iter().zip(known.before).map_init(Vec::new, of_one).collect();
         Self { questions, passage, document, keywords, keyword, marks }
     }
 
@@ -203,18 +206,6 @@ impl<'a, K: Ordinal> Side<'a, K> {
             marks: &self.marks,
         }
     }
-}
-
-/// Returns 64 bits that say which question it is, with its keywords.
-fn mark(question: &PseudoQuery) -> u64 {
-    let mut inputs = Inputs::new();
-    inputs.bytes(question.id.as_bytes());
-    question.keywords.iter().for_each(|keyword| {
-        inputs.text(keyword);
-    });
-    let mut bytes = [0; size_of::<u64>()];
-    bytes.copy_from_slice(&inputs.digest().as_bytes()[..size_of::<u64>()]);
-    u64::from_le_bytes(bytes)
 }
 
 /// Lays questions and their edges out in `packed`; returns how many edges were cut.

@@ -7,6 +7,7 @@ pub(super) mod difference;
 pub(super) mod hierarchy;
 mod inputs;
 pub(super) mod keeping;
+mod keywords;
 pub(super) mod known;
 pub(super) mod matching;
 pub(super) mod names;

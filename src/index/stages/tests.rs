@@ -447,6 +447,31 @@ fn a_repair_rebuilds_damaged_parts_and_what_depends_on_them() {
     }
 }
 
+/// The records of documents that did not change are not read for a version, but for a few, others each time.
+#[test]
+fn documents_of_the_last_version_are_compared_with_the_records_in_turn() {
+    let mut indexed = Indexed::new(Arc::new(StaticTable));
+    let note = |id: String| Document::new(id, None, "Mill 7 stands at the quay. Ada Wren built it in 1790.");
+    indexed.documents = (0..600).map(|number| note(format!("note-{number:03}"))).collect();
+    indexed.update("index");
+    let records = rusqlite::Connection::open(indexed.path("index").join("cairn.db")).unwrap();
+    let damage = "UPDATE passages SET section = 'x' WHERE document IN \
+                  (SELECT document FROM documents WHERE source_id = 'note-350')";
+    assert_eq!(records.execute(damage, []).unwrap(), 1);
+    drop(records);
+    let put = |id: &str| {
+        let (mut workspace, sources) = (indexed.workspace("index"), Sources::documents([note(id.to_owned())]));
+        indexed.runtime.block_on(index(&mut workspace, &sources, &indexed.performers, &indexed.options))
+    };
+    let lines = || indexed.workspace("index").snapshot().unwrap().canonical_lines().unwrap();
+    let of_note = |lines: &[String]| lines.iter().filter(|it| it.contains("note-350")).cloned().collect::<Vec<_>>();
+    let before = lines();
+    assert_eq!(put("zy").unwrap().documents.added, 1);
+    assert_eq!(of_note(&lines()), of_note(&before));
+    assert!(matches!(put("zz"), Err(Error::Corrupt { .. })));
+    assert!(!indexed.workspace("index").check().unwrap().is_whole());
+}
+
 /// If no stage version is raised, indexes keep earlier results of a stage.
 #[test]
 fn of_equal_inputs_each_version_of_a_stage_makes_the_same() {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{OptionalExtension, Row, Statement};
+use rustc_hash::FxHashSet;
 
 use super::digest::Digest;
 use super::unit::{DONE, Mark, kind_of, unpack_spans};
@@ -14,7 +15,58 @@ use crate::domain::{
 };
 use crate::error::{Error, Result};
 
+/// Documents that a run compares with their digests although it takes them from the current version.
+const COMPARED_MAX: usize = 512;
+
+/// A document in the records.
+#[derive(Debug)]
+pub enum ListedUnit {
+    /// It is as the current version has it.
+    AsInVersion(DocumentId),
+    /// It is another, or the version does not have it.
+    Read(Box<DocumentUnit>),
+}
+
 impl Records {
+    /// Calls `visit` with every document, by the ids that the sources give. Those that `is_in_version` and that did not
+    /// change since are not read, but for a few, others in each version, which are compared with their digests.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read, and the errors of `visit`, which end it.
+    pub fn for_each_changed_unit(
+        &self,
+        is_in_version: &dyn Fn(DocumentId) -> bool,
+        visit: &mut dyn FnMut(ListedUnit) -> Result<()>,
+    ) -> Result<()> {
+        let wrong = || Error::records("read");
+        let _transaction = self.connection.unchecked_transaction().map_err(wrong())?;
+        let version = self.manifest()?.current.map_or(0, |it| it.0);
+        let order = "SELECT document, id FROM documents ORDER BY source_id, id";
+        let rows = self.read_all(order, |row| Ok((row.get::<_, i64>(0)?, bytes(row, 1)?))).map_err(wrong())?;
+        self.check_none_is_lost(rows.len())?;
+        let changed: FxHashSet<i64> = self.read_all(CHANGED, |row| row.get(0)).map_err(wrong())?.into_iter().collect();
+        let first = (version as usize).wrapping_mul(COMPARED_MAX) % rows.len().max(1);
+        let is_compared = |at: usize| (at + rows.len() - first) % rows.len() < COMPARED_MAX;
+        let mut read = Read::new(self)?;
+        let mut last = None;
+        for (at, (row, id)) in rows.iter().enumerate() {
+            let id = DocumentId::from_bytes(*id);
+            let is_as_before = !changed.contains(row) && is_in_version(id);
+            if is_as_before && !is_compared(at) {
+                last = Some(id);
+                visit(ListedUnit::AsInVersion(id))?;
+                continue;
+            }
+            let unit = read.unit(*row)?;
+            if last.replace(id) == Some(id) {
+                return Err(self.corrupt(format!("it has the document {} twice", named(&unit))));
+            }
+            visit(if is_as_before { ListedUnit::AsInVersion(id) } else { ListedUnit::Read(Box::new(unit)) })?;
+        }
+        Ok(())
+    }
+
     /// Calls `visit` with every document and all that was made from it, by the ids that the sources give.
     ///
     /// # Errors
@@ -88,6 +140,12 @@ impl Units<'_> {
         row.map_err(Error::records("read"))?.map(|row| read.unit(row)).transpose()
     }
 }
+
+/// Documents that changed since the current version, or of which a passage did.
+const CHANGED: &str = "SELECT d.document FROM units u JOIN documents d ON d.id = u.key \
+                       WHERE u.version IS NULL AND u.stage = 'passages' \
+                       UNION SELECT p.document FROM units u JOIN passages p ON p.id = u.key \
+                       WHERE u.version IS NULL AND u.stage <> 'passages'";
 
 /// Returns the name of a document that may be damaged, as far as it is worth showing.
 pub(super) fn named(unit: &DocumentUnit) -> String {

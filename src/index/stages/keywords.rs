@@ -1,0 +1,123 @@
+//! Keywords of questions and of passages, numbered in order. What the last version has numbered is taken over by number.
+
+use rustc_hash::FxHashMap;
+
+use super::difference::Difference;
+use super::vectors::Field;
+use crate::domain::PseudoQuery;
+use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, Position, Rows};
+use crate::graph::packed::{PackedGraph, PassageGraph, back_to_back, text_at};
+use crate::graph::segments::GONE;
+use crate::index::corpus::Corpus;
+
+/// What the last version knows of the keywords of a corpus.
+pub(super) struct KnownKeywords<'a> {
+    graph: PassageGraph<'a>,
+    /// The number that each question had there, or [`GONE`].
+    incoming: Vec<u32>,
+    outgoing: Vec<u32>,
+}
+
+/// The same of one side.
+pub(super) struct KnownSide<'k, K> {
+    graph: &'k PassageGraph<'k>,
+    pub(super) before: &'k [u32],
+    rows: Rows<'k, K, Position>,
+    numbers: Column<'k, Position, KeywordOrdinal>,
+}
+
+impl<'a> KnownKeywords<'a> {
+    pub(super) fn of(corpus: &Corpus<'_>, difference: Option<&Difference<'a>>) -> Self {
+        let before = |field, count| {
+            let mut before = vec![GONE; count];
+            for (was, is) in difference.map(|it| it.taken(field)).unwrap_or_default() {
+                before[is as usize] = was;
+            }
+            before
+        };
+        Self {
+            graph: difference.map(|it| it.graph).unwrap_or_default(),
+            incoming: before(Field::Incoming, corpus.incoming.len()),
+            outgoing: before(Field::Outgoing, corpus.outgoing.len()),
+        }
+    }
+
+    pub(super) fn incoming(&self) -> KnownSide<'_, IncomingOrdinal> {
+        let graph = &self.graph;
+        KnownSide { graph, before: &self.incoming, rows: graph.incoming_keywords, numbers: graph.incoming_keyword }
+    }
+
+    pub(super) fn outgoing(&self) -> KnownSide<'_, OutgoingOrdinal> {
+        let graph = &self.graph;
+        KnownSide { graph, before: &self.outgoing, rows: graph.outgoing_keywords, numbers: graph.outgoing_keyword }
+    }
+}
+
+impl<'k, K: Ordinal> KnownSide<'k, K> {
+    /// Returns the keywords of a question as the last version numbers them, if it is taken from there.
+    pub(super) fn keywords(&self, before: u32) -> Option<&'k [KeywordOrdinal]> {
+        (before != GONE).then(|| self.numbers.of(self.rows.of(K::new(before))))
+    }
+
+    /// Returns what a keyword of the last version says.
+    pub(super) fn text(&self, keyword: KeywordOrdinal) -> &'k str {
+        text_at(&self.graph.keyword_ends, self.graph.keyword_texts.items(), keyword)
+    }
+
+    /// Notes which keywords of the last version are needed, and adds those of other questions to `added`.
+    fn add_needed<'q>(&self, questions: &[&'q PseudoQuery], is_needed: &mut [bool], added: &mut Vec<&'q str>) {
+        for (question, before) in questions.iter().zip(self.before) {
+            match self.keywords(*before) {
+                Some(numbers) => numbers.iter().for_each(|it| is_needed[it.index()] = true),
+                None => added.extend(question.keywords.iter()),
+            }
+        }
+    }
+}
+
+/// Keywords of both sides and of passages, numbered in order.
+pub(super) struct KeywordTable<'q> {
+    /// The number now of each of the last version that is needed still.
+    pub(super) now: Vec<KeywordOrdinal>,
+    /// The numbers of those of other questions.
+    pub(super) added: FxHashMap<&'q str, KeywordOrdinal>,
+}
+
+impl<'q> KeywordTable<'q> {
+    /// Numbers the keywords of all questions and the names of all entities, and lays them out in `packed`.
+    pub(super) fn of(
+        (incoming, outgoing): (&[&'q PseudoQuery], &[&'q PseudoQuery]),
+        known: &KnownKeywords<'_>,
+        packed: &mut PackedGraph,
+    ) -> Self {
+        let mut is_needed = vec![false; known.graph.keyword_ends.len()];
+        let mut added = Vec::new();
+        known.incoming().add_needed(incoming, &mut is_needed, &mut added);
+        known.outgoing().add_needed(outgoing, &mut is_needed, &mut added);
+        added.sort_unstable();
+        added.dedup();
+        let needed = || known.graph.keyword_ends.ordinals().filter(|it| is_needed[it.index()]);
+        let side = known.incoming();
+        let graph = packed.view();
+        let entities = graph.entity_name_ends.ordinals().map(|entity| graph.entity_name(entity));
+        let mut texts: Vec<&str> =
+            needed().map(|it| side.text(it)).chain(entities).chain(added.iter().copied()).collect();
+        // Of three lists in order: a stable sort merges them.
+        texts.sort();
+        texts.dedup();
+        let mut next = 0;
+        let mut number = |text: &str| {
+            next += texts[next..].iter().take_while(|it| **it < text).count();
+            // Only a forged version has texts that are not in order.
+            let is_next = texts.get(next) == Some(&text);
+            KeywordOrdinal::at(if is_next { next } else { texts.binary_search(&text).unwrap_or_default() })
+        };
+        let mut now = vec![KeywordOrdinal(GONE); is_needed.len()];
+        needed().for_each(|it| now[it.index()] = number(side.text(it)));
+        let place = |text: &&'q str| (*text, KeywordOrdinal::at(texts.binary_search(text).unwrap_or_default()));
+        let added = added.iter().map(place).collect();
+        let (ends, bytes) = back_to_back(&texts);
+        (packed.keyword_ends, packed.keyword_texts) = (ends, bytes);
+        Self { now, added }
+    }
+}
