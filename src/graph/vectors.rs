@@ -43,13 +43,19 @@ impl QuantizedVectors {
         Self { dimension, scales: Vec::new(), codes: Vec::new() }
     }
 
+    /// Returns an empty list of vectors of `dimension` values, with room for so many.
+    #[must_use]
+    pub fn with_capacity(dimension: usize, rows: usize) -> Self {
+        Self { dimension, scales: Vec::with_capacity(rows), codes: Vec::with_capacity(rows * dimension) }
+    }
+
     /// Appends a vector: its scale is its largest magnitude over 127, so that each value is off by at most half of
     /// that.
     pub fn push(&mut self, values: &[f32]) {
         let largest = values.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
         self.scales.push(scale);
-        self.codes.extend(values.iter().map(|value| (value / scale).round() as i8));
+        self.codes.extend(values.iter().map(|value| rounded(value / scale)));
     }
 
     /// Appends a row as it is kept: a scale in four bytes, the least first, and `dimension` codes.
@@ -94,6 +100,12 @@ impl QuantizedVectors {
     pub fn view(&self) -> Vectors<'_> {
         Vectors { dimension: self.dimension, scales: &self.scales, codes: &self.codes, rows: None }
     }
+}
+
+/// Rounds a number, halves away from zero. Below 2²³, adding a half is exact in 64 bits; `f32::round` is a call for each
+/// value on processors that are old enough.
+fn rounded(value: f32) -> i8 {
+    (f64::from(value) + 0.5_f64.copysign(f64::from(value))) as i8
 }
 
 impl<'a> Vectors<'a> {
@@ -170,6 +182,15 @@ impl<'a> Vectors<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_rounded_as_the_standard_library_rounds_them() {
+        let halves = (-256_i16..=256).map(|it| f32::from(it) / 2.0);
+        let near = halves.flat_map(|it| [it, it.next_up(), it.next_down()]).chain([f32::NAN, 0.499_999_97, -0.0]);
+        for value in near.chain((0..9_999).map(|it| (it as f32).sin() * 127.0)) {
+            assert_eq!(rounded(value), value.round() as i8, "{value}");
+        }
+    }
 
     #[test]
     fn an_item_without_a_vector_is_close_to_nothing() {

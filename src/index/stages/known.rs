@@ -156,7 +156,7 @@ impl<'a> Known<'a> {
 
     /// Returns the vectors at some places, and where there is none the next of `fresh`.
     pub(super) fn joined(&self, places: &[Option<Place>], fresh: &QuantizedVectors) -> QuantizedVectors {
-        let mut all = QuantizedVectors::new(fresh.dimension);
+        let mut all = QuantizedVectors::with_capacity(fresh.dimension, places.len());
         let mut rows = 0..;
         for place in places {
             match place {
