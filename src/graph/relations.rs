@@ -1,6 +1,8 @@
 //! Relations between entities, by rule: two that share a sentence are related, and each that a passage mentions is
 //! related to the subject of its document. Relations that a model found are added.
 
+use rayon::prelude::*;
+
 use super::extracted::{Extracted, FoundRelation};
 use super::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
 use super::packed::PassageGraph;
@@ -146,7 +148,7 @@ fn relation([a, b]: [u32; 2], weight: f32, sentence: Option<SentenceOrdinal>) ->
 /// Returns each pair once, with the sum of its weights, in order.
 fn summed(mut found: Vec<Relation>) -> Vec<Relation> {
     // Stable, so that weights are summed in the order of the passages.
-    found.sort_by_key(|it| it.ends);
+    found.par_sort_by_key(|it| it.ends);
     let sum = |same: &[Relation]| {
         let weight = same.iter().map(|it| it.weight).sum();
         let said = same.iter().filter(|it| it.sentence.is_some());

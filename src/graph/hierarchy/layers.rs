@@ -1,5 +1,7 @@
 //! Layers of summary entities: soft clusters of entities, and of clusters again (`HiRAG`, section on `HiIndex`).
 
+use rayon::prelude::*;
+
 use super::PackedHierarchy;
 use super::carried::Carried;
 use super::naming::Central;
@@ -52,6 +54,8 @@ impl Default for LayerOptions {
 
 /// Summary entities of a layer that no other layer is made of.
 const LAYER_MIN: usize = 12;
+/// Entities whose vectors are made together.
+const BLOCK: usize = 4_096;
 /// Entities that a summary entity is named after, and its sentences chosen by, at most.
 const CENTRAL_MAX: usize = 24;
 
@@ -128,8 +132,7 @@ fn entity_layer(
 ) -> Result<Layer> {
     let graph = &wording.graph;
     let mut layer = Layer { numbers: Vec::new(), vectors: Vec::new(), central: Vec::new() };
-    for entity in entities {
-        cancellation.check()?;
+    let vector = |entity: &EntityOrdinal| {
         let mut vector = vec![0.0; sentences.dimension];
         for sentence in sentences_of(graph, *entity) {
             let scale = sentences.scales[sentence.index()];
@@ -137,10 +140,15 @@ fn entity_layer(
                 *sum += f32::from(*code) * scale;
             }
         }
-        if vector.iter().all(|value: &f32| value.is_finite()) && vector.iter().any(|value| *value != 0.0) {
+        let is_one = vector.iter().all(|value: &f32| value.is_finite()) && vector.iter().any(|value| *value != 0.0);
+        is_one.then_some((*entity, vector))
+    };
+    for entities in entities.chunks(BLOCK) {
+        cancellation.check()?;
+        for (entity, vector) in entities.par_iter().filter_map(vector).collect::<Vec<_>>() {
             layer.numbers.push(entity.0);
             layer.vectors.extend(vector);
-            layer.central.push(vec![(*entity, f64::from(graph.entity_documents[*entity]).ln_1p())]);
+            layer.central.push(vec![(entity, f64::from(graph.entity_documents[entity]).ln_1p())]);
         }
     }
     Ok(layer)
