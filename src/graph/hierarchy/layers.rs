@@ -10,7 +10,7 @@ use super::wording::Wording;
 use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::mixture::{MixtureOptions, SoftClusters, soft_clusters};
-use crate::graph::ordinal::{EntityOrdinal, Ordinal as _};
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
 use crate::graph::packed::back_to_back;
 use crate::graph::vectors::Vectors;
 
@@ -170,6 +170,14 @@ impl Members {
     }
 }
 
+/// A summary entity.
+struct Summary {
+    mean: Vec<f32>,
+    central: Vec<Central>,
+    findings: Vec<SentenceOrdinal>,
+    title: String,
+}
+
 /// Adds a summary entity for each cluster, and returns them as the elements of the next layer.
 fn pack_layer(
     below: &Layer,
@@ -180,18 +188,23 @@ fn pack_layer(
     packed: &mut PackedHierarchy,
 ) -> Result<Layer> {
     let mut layer = Layer { numbers: Vec::new(), vectors: Vec::new(), central: Vec::new() };
-    for members in &members.0 {
+    let norms: Vec<f32> = below.vectors.par_chunks(dimension).map(norm).collect();
+    let summary = |members: &Vec<(usize, f32)>| {
         cancellation.check()?;
-        let mean = mean(below, members, dimension);
-        let central = central(below, members, &mean, dimension);
+        let mean = mean((below, &norms), members, dimension);
+        let central = central((below, &norms), members, &mean, dimension);
+        Ok(Summary { findings: wording.findings(&central), title: wording.title(&central), mean, central })
+    };
+    let summaries = members.0.par_iter().map(summary).collect::<Result<Vec<Summary>>>()?;
+    for (members, Summary { mean, central, findings, title }) in members.0.iter().zip(summaries) {
         layer.numbers.push(packed.summary_layer.len() as u32);
         packed.summary_layer.push(number);
         packed.summary_member.extend(members.iter().map(|(place, _)| below.numbers[*place]));
         packed.summary_weight.extend(members.iter().map(|(_, weight)| *weight));
         packed.summary_members.push(packed.summary_member.len() as u32);
-        packed.summary_sentence.extend(wording.findings(&central));
+        packed.summary_sentence.extend(findings);
         packed.summary_sentences.push(packed.summary_sentence.len() as u32);
-        names.push(wording.title(&central));
+        names.push(title);
         layer.vectors.extend(mean);
         layer.central.push(central);
     }
@@ -199,11 +212,11 @@ fn pack_layer(
 }
 
 /// Returns the mean of the members' vectors, each of unit length and counted by how much of it belongs there.
-fn mean(below: &Layer, members: &[(usize, f32)], dimension: usize) -> Vec<f32> {
+fn mean((below, norms): (&Layer, &[f32]), members: &[(usize, f32)], dimension: usize) -> Vec<f32> {
     let mut mean = vec![0.0; dimension];
     for (place, weight) in members {
         let vector = &below.vectors[place * dimension..(place + 1) * dimension];
-        let share = weight / norm(vector).max(f32::MIN_POSITIVE);
+        let share = weight / norms[*place].max(f32::MIN_POSITIVE);
         mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value * share);
     }
     mean
@@ -214,12 +227,13 @@ pub(super) fn norm(vector: &[f32]) -> f32 {
 }
 
 /// Returns the entities that members represent, the most central first: those of the members nearest to the mean.
-fn central(below: &Layer, members: &[(usize, f32)], mean: &[f32], dimension: usize) -> Vec<Central> {
+fn central((below, norms): (&Layer, &[f32]), members: &[(usize, f32)], mean: &[f32], dimension: usize) -> Vec<Central> {
     let mut found: Vec<Central> = Vec::new();
+    let length = norm(mean);
     for (place, weight) in members {
         let vector = &below.vectors[place * dimension..(place + 1) * dimension];
         let product: f32 = vector.iter().zip(mean).map(|(a, b)| a * b).sum();
-        let nearness = product / (norm(vector) * norm(mean)).max(f32::MIN_POSITIVE);
+        let nearness = product / (norms[*place] * length).max(f32::MIN_POSITIVE);
         let share = f64::from(nearness.max(0.0) * weight);
         found.extend(below.central[*place].iter().map(|(entity, weight)| (*entity, weight * share)));
     }

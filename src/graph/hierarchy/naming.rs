@@ -1,7 +1,5 @@
 //! The title of a group of entities, and the sentences that say what it is about.
 
-use std::collections::BTreeMap;
-
 use super::wording::Wording;
 use crate::graph::ordinal::{EntityOrdinal, SentenceOrdinal};
 use crate::graph::packed::name_kind;
@@ -73,34 +71,27 @@ impl Wording<'_> {
     /// Returns self-contained sentences that together mention as many central entities as possible, the one that
     /// mentions the most first: each is chosen for its gain.
     pub(super) fn findings(&self, central: &[Central]) -> Vec<SentenceOrdinal> {
-        let mut sentences: BTreeMap<SentenceOrdinal, Vec<usize>> = BTreeMap::new();
+        // Each sentence with the places of its entities, in order.
+        let mut mentions: Vec<(SentenceOrdinal, usize)> = Vec::new();
         for (place, (entity, _)) in central.iter().take(CENTRAL).enumerate() {
             let postings = self.graph.entity_mentions.of(*entity).take(MENTIONS_MAX);
-            for posting in postings {
-                let places =
-                    sentences.entry(self.graph.mention_sentence[self.graph.posting_mention[posting]]).or_default();
-                if places.last() != Some(&place) {
-                    places.push(place);
-                }
-            }
+            let sentence = |posting| self.graph.mention_sentence[self.graph.posting_mention[posting]];
+            mentions.extend(postings.map(|posting| (sentence(posting), place)));
         }
-        let mut candidates: Vec<(SentenceOrdinal, Vec<usize>)> = sentences.into_iter().collect();
+        mentions.sort_unstable();
+        mentions.dedup();
+        let mut candidates: Vec<&[(SentenceOrdinal, usize)]> = mentions.chunk_by(|a, b| a.0 == b.0).collect();
         let mut left: Vec<f64> = central.iter().take(CENTRAL).map(|it| it.1).collect();
         let (mut chosen, mut first_gain): (Vec<SentenceOrdinal>, f64) = (Vec::new(), 0.0);
         while chosen.len() < FINDINGS {
-            let gain = |places: &[usize]| places.iter().map(|place| left[*place]).sum::<f64>();
-            candidates.sort_by(|a, b| gain(&b.1).total_cmp(&gain(&a.1)).then(a.0.cmp(&b.0)));
-            let fit = candidates.iter().take(SENTENCES).position(|it| self.is_new(it.0, &chosen));
-            let Some((sentence, places)) = fit.map(|at| candidates.swap_remove(at)) else { break };
-            let gain = gain(&places);
+            let best = best(&candidates, &left);
+            let Some((gain, sentence, at)) = best.into_iter().find(|it| self.is_new(it.1, &chosen)) else { break };
             if gain <= GAIN_MIN * first_gain {
                 break;
             }
             first_gain = first_gain.max(gain);
             chosen.push(sentence);
-            for place in places {
-                left[place] = 0.0;
-            }
+            candidates.swap_remove(at).iter().for_each(|(_, place)| left[*place] = 0.0);
         }
         chosen
     }
@@ -110,6 +101,21 @@ impl Wording<'_> {
         let text = self.sentence(sentence);
         can_stand_alone(text) && chosen.iter().all(|other| self.sentence(*other) != text)
     }
+}
+
+/// Returns the sentences with the largest gains, the best first, each with its gain and its place in the list.
+fn best(candidates: &[&[(SentenceOrdinal, usize)]], left: &[f64]) -> Vec<(f64, SentenceOrdinal, usize)> {
+    let gain = |of: &[(SentenceOrdinal, usize)]| of.iter().map(|(_, place)| left[*place]).sum::<f64>();
+    let mut ranked: Vec<(f64, SentenceOrdinal, usize)> =
+        candidates.iter().enumerate().map(|(at, of)| (gain(of), of[0].0, at)).collect();
+    let order =
+        |a: &(f64, SentenceOrdinal, usize), b: &(f64, SentenceOrdinal, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if ranked.len() > SENTENCES {
+        ranked.select_nth_unstable_by(SENTENCES, order);
+        ranked.truncate(SENTENCES);
+    }
+    ranked.sort_unstable_by(order);
+    ranked
 }
 
 /// Returns whether a name is one of the calendar, or written as no name is, so that it says nothing of a topic.
