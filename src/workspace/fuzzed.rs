@@ -28,7 +28,8 @@ const DIMENSION: usize = 256;
 /// it is valid for as many documents, passages, sentences, in-coming and out-coming questions as `counts` says. For
 /// hierarchy, resolution and descriptions, the first number is that of entities; `resolution.bin` has documents in
 /// place of passages, and `descriptions.bin` is followed by mentions, sentences, relations and communities. For
-/// `names.bin`, the third is that of entities, and the fourth that of sentences. The checksum of the file is always right.
+/// `names.bin`, the third is that of entities, and the fourth that of sentences. The checksum of the file is always
+/// right.
 pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 5]) -> bool {
     let Ok(stamp) = Stamp::of(&folder.join(name)) else { return false };
     let due = StampedFile { path: name.to_owned(), stamp, blocks: None };

@@ -1,5 +1,5 @@
-//! What documents say of names, kept for the next version: a document that has the same text and the same names need not
-//! be read again.
+//! What documents say of names, kept for the next version: a document that has the same text and the same names need
+//! not be read again.
 
 use super::Reason;
 use super::standing::{Cue, borne, is_titled};

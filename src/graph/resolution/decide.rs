@@ -24,8 +24,8 @@ const BLOCK: usize = 1_024;
 /// Minimum letters of an acronym that keeps its meaning in documents that do not expand it.
 const ACRONYM_LETTERS_MIN: usize = 3;
 
-/// Returns which names of a graph, built from `documents`, stand for one entity, and the types of entities, and what the
-/// documents say of names. Merges and splits by hand override all rules; pairs with a missing name do not count.
+/// Returns which names of a graph, built from `documents`, stand for one entity, and the types of entities, and what
+/// the documents say of names. Merges and splits by hand override all rules; pairs with a missing name do not count.
 ///
 /// What an `earlier` version has saves work and changes nothing: documents are read that it does not have, or not with
 /// the same names.

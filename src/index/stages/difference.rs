@@ -100,7 +100,7 @@ impl<'c> Difference<'c> {
     pub(super) fn taken(&self, field: Field) -> Vec<(u32, u32)> {
         let passages = match field {
             Field::Outgoing => &self.corpus.outgoing_passage,
-            _ => &self.corpus.incoming_passage,
+            Field::Passages | Field::Sentences | Field::Incoming => &self.corpus.incoming_passage,
         };
         let mut is_taken = Vec::with_capacity(self.corpus.passages.len());
         let mut documents = self.corpus.documents.iter().zip(&self.corpus.before).peekable();

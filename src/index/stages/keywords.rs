@@ -1,4 +1,4 @@
-//! Keywords of questions and of passages, numbered in order. What the last version has numbered is taken over by number.
+//! Keywords of questions and of passages, numbered in order. What the last version has is taken over by number.
 
 use rustc_hash::FxHashMap;
 
@@ -102,8 +102,7 @@ impl<'q> KeywordTable<'q> {
         let entities = graph.entity_name_ends.ordinals().map(|entity| graph.entity_name(entity));
         let mut texts: Vec<&str> =
             needed().map(|it| side.text(it)).chain(entities).chain(added.iter().copied()).collect();
-        // Of three lists in order: a stable sort merges them.
-        texts.sort();
+        sort_runs(&mut texts);
         texts.dedup();
         let mut next = 0;
         let mut number = |text: &str| {
@@ -120,4 +119,10 @@ impl<'q> KeywordTable<'q> {
         (packed.keyword_ends, packed.keyword_texts) = (ends, bytes);
         Self { now, added }
     }
+}
+
+/// Sorts a few lists that are each in order, one after the other.
+#[expect(clippy::stable_sort_primitive, reason = "a stable sort merges them, others begin anew")]
+fn sort_runs(texts: &mut [&str]) {
+    texts.sort();
 }

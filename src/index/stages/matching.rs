@@ -114,8 +114,8 @@ pub(in crate::index) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Numbers the keywords of a corpus together with the names in `packed`, and lays them out there. Those of questions
-    /// that are taken from the last version are numbered there already.
+    /// Numbers the keywords of a corpus together with the names in `packed`, and lays them out there. Those of
+    /// questions that are taken from the last version are numbered there already.
     pub(in crate::index) fn of(
         corpus: &'a Corpus<'a>,
         difference: Option<&'a Difference<'a>>,
