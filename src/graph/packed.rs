@@ -250,8 +250,8 @@ impl<'a> PassageGraph<'a> {
         self.entities(name).next()
     }
 
-    /// Returns the first entity of each name of another graph, as [`Self::entity`] does for one. Both have their names in
-    /// order, so that none is searched for.
+    /// Returns the first entity of each name of another graph, as [`Self::entity`] does for one. Both have their names
+    /// in order, so that none is searched for.
     #[must_use]
     pub fn entities_of(&self, other: &PassageGraph<'_>) -> Vec<Option<EntityOrdinal>> {
         let mut next = self.entity_name_ends.ordinals().peekable();

@@ -102,8 +102,8 @@ impl QuantizedVectors {
     }
 }
 
-/// Rounds a number, halves away from zero. Below 2²³, adding a half is exact in 64 bits; `f32::round` is a call for each
-/// value on processors that are old enough.
+/// Rounds a number, halves away from zero. Adding a half is exact in 64 bits; `f32::round` is a call for each value
+/// where a program runs on every processor.
 fn rounded(value: f32) -> i8 {
     (f64::from(value) + 0.5_f64.copysign(f64::from(value))) as i8
 }
