@@ -69,10 +69,10 @@ pub(super) async fn build(
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
     let names = Names { corpus, difference, texts: digest, extracted, cancellation };
-    let named = stages.run(names).await?;
-    let resolutions = Resolutions::of(corpus, (&named, difference), (digest, &asked), cancellation);
+    let found = stages.run(names).await?;
+    let resolutions = Resolutions::of(corpus, (&found, difference), (digest, &asked), cancellation);
     let Resolved { resolution: same, clues } = stages.run(resolutions).await?;
-    let Named { mut packed, origins, statistics } = named.with(clues);
+    let Named { mut packed, origins, statistics } = found.with(clues);
     let keeper = is_costly.then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
     let mut embedding =
         Embedding::new(embedder, (&texts, digest), (&past.earlier, difference), keeper, when_spent, options);

@@ -242,6 +242,7 @@ fn question() -> Question {
         kind: Some("bridge".to_owned()),
         hops: Some(2),
         answers: Vec::new(),
+        weight: 1,
     }
 }
 
