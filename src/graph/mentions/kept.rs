@@ -77,22 +77,10 @@ impl PackedNameStatistics {
 
     /// Takes over what documents say of names, of the same names and documents.
     pub fn take_clues(&mut self, other: Self) {
-        let words = std::mem::take(self);
-        *self = Self {
-            word: words.word,
-            word_lower: words.word_lower,
-            word_capitalized: words.word_capitalized,
-            word_inside: words.word_inside,
-            shared_ends: words.shared_ends,
-            shared_names: words.shared_names,
-            shared_bearers: words.shared_bearers,
-            shared_document: words.shared_document,
-            shared_kind: words.shared_kind,
-            passage_lower: words.passage_lower,
-            lower_entity: words.lower_entity,
-            passage_cut: words.passage_cut,
-            ..other
-        };
+        (self.document_links, self.link_name) = (other.document_links, other.link_name);
+        (self.link_other, self.link_reason) = (other.link_other, other.link_reason);
+        (self.document_cues, self.cue_name) = (other.document_cues, other.cue_name);
+        (self.cue_type, self.cue_sentence) = (other.cue_type, other.cue_sentence);
     }
 
     /// Returns how many passages had mentions left out.

@@ -73,8 +73,8 @@ impl<'a> KnownClues<'a> {
         for document in earlier.graph.documents() {
             let passages = earlier.graph.document_passages.of(document);
             let mut now = passages.map(|passage| earlier.passages.get(passage.index()).copied().unwrap_or(GONE));
-            if let Some(passage) = now.next().and_then(|now| graph.passage_document.find(PassageOrdinal(now))) {
-                before[passage.index()] = Some(document);
+            if let Some(same) = now.next().and_then(|now| graph.passage_document.find(PassageOrdinal(now))) {
+                before[same.index()] = Some(document);
             }
         }
         Self { earlier, graph, names: graph.entities_of(&earlier.graph), before }
