@@ -20,14 +20,14 @@ pub(crate) fn spelling(reader: &dyn GraphReader, entity: EntityOrdinal) -> Resul
     for bearer in graph.entity_bearers.of(entity).take(LOOKED_AT_MAX) {
         let title = reader.document(graph.bearer_document[bearer])?.title;
         if let Some(written) = title.as_deref().and_then(|title| as_written(title, name)) {
-            return Ok(written.to_owned());
+            return Ok(written);
         }
     }
     let at_hand = graph.entity_mentions.of(entity).filter(|posting| reader.has(graph.posting_passage[*posting]));
     for posting in at_hand.take(LOOKED_AT_MAX) {
         let (passage, span) = sentence(reader, graph.mention_sentence[graph.posting_mention[posting]])?;
         if let Some(written) = span.and_then(|span| as_written(span.of(&passage.text), name)) {
-            return Ok(written.to_owned());
+            return Ok(written);
         }
     }
     Ok(capitalized(name))

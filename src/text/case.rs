@@ -98,7 +98,7 @@ impl CaseCounts {
     /// Forgets the words that are names wherever they stand: what is said of them is what is said of unknown words.
     #[must_use]
     pub(crate) fn without_names(mut self) -> Self {
-        self.0.retain(|_, cases| cases.lower > 0 || cases.inside == 0);
+        self.0.retain(|_, cases| cases.lower > 0 || cases.is_opener());
         self.0.shrink_to_fit();
         self
     }
@@ -153,6 +153,11 @@ fn hash(word: &str) -> u64 {
     word.bytes().fold(0xcbf2_9ce4_8422_2325, fold)
 }
 
+/// A name is capitalized inside a sentence at least once in so many times.
+const INSIDE_SHARE: u64 = 8;
+/// A name that is seldom capitalized there is in lower case less than once in so many times.
+const LOWER_SHARE: u64 = 64;
+
 /// How texts may use a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Verdicts {
@@ -165,8 +170,15 @@ impl Cases {
     fn verdicts(counted: Option<Self>) -> Verdicts {
         let Self { lower, capitalized, .. } = counted.unwrap_or_default();
         let is_mostly_lower = 5 * u64::from(lower) > u64::from(capitalized);
-        let is_opener = counted.is_some_and(|cases| cases.inside == 0);
+        let is_opener = counted.is_some_and(Self::is_opener);
         Verdicts { is_mostly_lower, is_common: is_opener || is_mostly_lower }
+    }
+
+    /// Returns whether a word is capitalized only where any word would be; or almost only there, and it is written in
+    /// lower case too: what is never in lower case may be a name that texts are headed with.
+    fn is_opener(self) -> bool {
+        let [lower, capitalized, inside] = [self.lower, self.capitalized, self.inside].map(u64::from);
+        inside == 0 || (INSIDE_SHARE * inside < capitalized && LOWER_SHARE * lower > capitalized)
     }
 
     fn less(self, other: Self) -> Self {
@@ -206,11 +218,24 @@ mod tests {
     }
 
     #[test]
+    fn a_word_with_a_capital_almost_only_where_any_word_has_one_is_common() {
+        let note = "Note that it is so: Note this. ".repeat(8);
+        let counts = counted(&format!("{note} the Note of it, a note"));
+        assert!(counts.is_common("note"), "once of 17 times inside a sentence, and once in lower case");
+        let counts = counted(&format!("{note} the Note of it"));
+        assert!(!counts.is_common("note"), "never in lower case");
+        let counts = counted(&format!("{note} the Note, the Note, the Note of it, a note"));
+        assert!(!counts.is_common("note"), "three of 19 times inside a sentence");
+    }
+
+    #[test]
     fn without_names_nothing_else_is_said_of_any_word() {
-        let counts = counted("March march Élan Élan Élan Élan Élan élan moon Ada 1890");
+        let notes = "Note it. ".repeat(9);
+        let counts = counted(&format!("March march Élan Élan Élan Élan Élan élan moon Ada 1890 {notes} a Note. note"));
         let without = counts.clone().without_names();
-        assert_eq!((counts.0.len(), without.0.len()), (4, 3));
-        for word in ["march", "elan", "moon", "ada", "1890", "unseen"] {
+        assert_eq!((counts.0.len(), without.0.len()), (7, 6));
+        for word in ["march", "elan", "moon", "ada", "1890", "note", "unseen"] {
+            assert!(word == "ada" || without.is_common(word) == counts.is_common(word), "{word}");
             assert_eq!(without.is_mostly_lower(word), counts.is_mostly_lower(word), "{word}");
             assert_eq!(without.is_name_in_question(word), counts.is_name_in_question(word), "{word}");
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::escape::one_line;
 use super::lexicon::{is_linking_word, is_stop_word};
 use super::segments::is_unspaced;
 use super::words::{FoldedWords, Word};
@@ -50,9 +51,9 @@ pub(crate) fn find_names(text: &str, rule: NameRule, lookup: &NameLookup<'_>) ->
 }
 
 /// Returns a name as `text` writes it first, by its folded words joined by one space, with the bracket that closes what
-/// it opens: "Foo (band)".
+/// it opens: "Foo (band)". It is on one line and without marks of code.
 #[must_use]
-pub(crate) fn as_written<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn as_written(text: &str, name: &str) -> Option<String> {
     let folded = FoldedWords::of(text);
     let count = name.split(' ').count();
     let starts = 0..(folded.words.len() + 1).saturating_sub(count);
@@ -62,7 +63,8 @@ pub(crate) fn as_written<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         let count = |bracket| text.get(start..end).unwrap_or_default().matches(bracket).count();
         count(*open) > count(*close) && text.get(end..).is_some_and(|rest| rest.starts_with(*close))
     });
-    text.get(start..end + closed.map_or(0, |(_, close)| close.len_utf8()))
+    let written = text.get(start..end + closed.map_or(0, |(_, close)| close.len_utf8()))?;
+    Some(one_line(&written.replace('`', "")))
 }
 
 /// Brackets that a name may end with.
@@ -223,8 +225,10 @@ mod tests {
             ("水磨（东城）", "水磨 东城", Some("水磨（东城）")),
             ("Foo (band", "foo band", Some("Foo (band")),
             ("Foo (the band)", "foo band", None),
+            ("the Foo\n    Band", "foo band", Some("Foo Band")),
+            ("`foo` --- Bands", "foo bands", Some("foo --- Bands")),
         ] {
-            assert_eq!(as_written(text, name), expect, "{text}");
+            assert_eq!(as_written(text, name).as_deref(), expect, "{text}");
         }
     }
 

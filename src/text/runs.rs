@@ -16,6 +16,8 @@ pub(crate) struct Run {
 
 /// Linking words that rather join two names than stand inside one.
 const JOINING: &[&str] = &["and", "in", "at", "to", "for", "on", "a", "an"];
+/// What German calls the reader by, with a capital in any place.
+const POLITE_PRONOUNS: &[&str] = &["Sie", "Ihnen", "Ihr", "Ihre", "Ihrem", "Ihren", "Ihrer", "Ihres"];
 /// Short forms before which a full stop does not end a run, beside words of one or two letters.
 const TITLES: &[&str] = &["Jr", "Sr", "St", "Dr", "Mr", "Mrs"];
 /// Bytes of a line at least that continues in the next.
@@ -25,7 +27,8 @@ const SINGLE_CHARS_MIN: usize = 3;
 
 /// Returns the runs of capitalized words of `text`, in order; linking words and digits may stand inside.
 ///
-/// A name of one word is left out where `is_common` says that its folded form is a common word.
+/// A name of one word is left out where `is_common` says that its folded form is a common word, and so are several such
+/// words in capitals throughout: `SEE ALSO`.
 #[must_use]
 pub(crate) fn capitalized_runs(text: &str, is_common: &dyn Fn(&str) -> bool) -> Vec<Run> {
     runs_of(text, &FoldedWords::of(text), is_common)
@@ -36,7 +39,7 @@ fn runs_of(text: &str, folded: &FoldedWords<'_>, is_common: &dyn Fn(&str) -> boo
     let mut runs = Vec::new();
     let mut index = 0;
     while let Some(word) = folded.words.get(index) {
-        if !word.is_capitalized() {
+        if !may_name(word) {
             index += 1;
             continue;
         }
@@ -82,6 +85,11 @@ fn is_prose(text: &str, line: &str, at: usize, run: &Run) -> bool {
     !is_quoted && !is_glued
 }
 
+/// Returns whether a word may be one of a name.
+fn may_name(word: &Word<'_>) -> bool {
+    word.is_capitalized() && !POLITE_PRONOUNS.contains(&word.text)
+}
+
 /// Returns the last word of the run that begins with word `first`.
 fn run_end(text: &str, words: &[Word<'_>], first: usize) -> usize {
     let mut last = first;
@@ -95,7 +103,7 @@ fn run_end(text: &str, words: &[Word<'_>], first: usize) -> usize {
         let is_digit = word.text.starts_with(char::is_numeric) && gap.trim().is_empty();
         let is_linking =
             index - last <= 2 && !JOINING.contains(&word.text) && is_linking_word(&word.text.to_lowercase());
-        if word.is_capitalized() || is_digit {
+        if may_name(word) || is_digit {
             last = index;
         } else if !is_linking {
             // A genitive ends a run: `Canada's Parliament` is two names.
@@ -122,6 +130,11 @@ fn is_joining_gap(gap: &str, before: &str) -> bool {
     !is_blank_line && (marks.is_empty() || matches!(marks, "-" | "'" | "’" | "&"))
 }
 
+/// Returns whether a word is written in capitals throughout: common words are so in headings and for stress.
+fn is_shouted(word: &Word<'_>) -> bool {
+    word.text.chars().all(char::is_uppercase)
+}
+
 /// Returns the run of words `first..=last` without the words that only open a sentence, if a name is left.
 fn named_run(folded: &FoldedWords<'_>, first: usize, last: usize, is_common: &dyn Fn(&str) -> bool) -> Option<Run> {
     let mut first = first;
@@ -133,8 +146,12 @@ fn named_run(folded: &FoldedWords<'_>, first: usize, last: usize, is_common: &dy
     }
     let key = folded.key(first..last + 1);
     let is_single = first == last;
-    if key.is_empty() || (is_single && (key.chars().count() < SINGLE_CHARS_MIN || is_stop_word(key) || is_common(key)))
-    {
+    let is_none = if is_single {
+        key.chars().count() < SINGLE_CHARS_MIN || is_stop_word(key) || is_common(key)
+    } else {
+        (first..=last).all(|at| is_shouted(&folded.words[at]) && is_common(folded.word(at)))
+    };
+    if key.is_empty() || is_none {
         return None;
     }
     let (start, end) = (folded.words.get(first)?.start, folded.words.get(last)?.end);
@@ -179,5 +196,10 @@ mod tests {
         check("Ann Lee\nBob Ray\nplays", &["ann lee", "bob ray"]);
         check("a line that was long enough to be broken before Ann\nLee", &["ann lee"]);
         check("no names here", &[]);
+        check("the ABBOT ABBOT, the ABBOT ADA", &["abbot ada"]);
+        check(
+            "Wenn Sie Debian Policy lesen, hilft Ihnen Ada. Sie und Ihre Ada",
+            &["wenn", "debian policy", "ada", "ada"],
+        );
     }
 }

@@ -124,7 +124,7 @@ impl<'a> Materials<'a> {
 
     /// Returns how an entity is written.
     #[must_use]
-    pub fn spelling(&self, entity: EntityOrdinal) -> &'a str {
+    pub fn spelling(&self, entity: EntityOrdinal) -> String {
         self.wording.spelling(entity)
     }
 
@@ -135,7 +135,7 @@ impl<'a> Materials<'a> {
     }
 
     fn entity(&self, entity: EntityOrdinal) -> String {
-        let mut row = self.wording.spelling(entity).to_owned();
+        let mut row = self.wording.spelling(entity);
         let Some(descriptions) = &self.descriptions else { return row };
         if let Some(kind) = descriptions.entity_type(entity) {
             row = format!("{row} ({kind})");

@@ -35,14 +35,14 @@ impl Wording<'_> {
         let mut weighed: Vec<Central> =
             central.iter().map(|(entity, weight)| (*entity, weight * self.specificity(*entity))).collect();
         weighed.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let (mut names, mut folded): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+        let (mut names, mut folded): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
         for (entity, _) in weighed {
             let name = self.graph.entity_name(entity);
             if folded.iter().any(|other| shares_words(other, name)) {
                 continue;
             }
             let spelling = self.spelling(entity);
-            if says_nothing(name, spelling) || spelling.chars().count() > NAME_CHARS_MAX {
+            if says_nothing(name, &spelling) || spelling.chars().count() > NAME_CHARS_MAX {
                 continue;
             }
             folded.push(name);
@@ -54,7 +54,7 @@ impl Wording<'_> {
         if let Some((first, _)) = central.first().filter(|_| names.is_empty()) {
             let name = self.spelling(*first);
             let end = name.char_indices().nth(NAME_CHARS_MAX).map_or(name.len(), |it| it.0);
-            names.push(&name[..end]);
+            names.push(name[..end].to_owned());
         }
         names.join(", ")
     }

@@ -19,14 +19,14 @@ pub(super) struct Wording<'a> {
 
 impl<'a> Wording<'a> {
     /// Returns the spelling of an entity: in the title of a document with that name, or else in its first mention.
-    pub(super) fn spelling(&self, entity: EntityOrdinal) -> &'a str {
+    pub(super) fn spelling(&self, entity: EntityOrdinal) -> String {
         let graph = &self.names;
         let name = graph.entity_name(entity);
         let bearers = graph.entity_bearers.of(entity).take(LOOKED_AT_MAX);
         let titles = bearers.filter_map(|bearer| self.documents[graph.bearer_document[bearer].index()].title);
         let postings = graph.entity_mentions.of(entity).take(LOOKED_AT_MAX);
         let texts = postings.map(|posting| self.sentence(graph.mention_sentence[graph.posting_mention[posting]]));
-        titles.chain(texts).find_map(|text| as_written(text, name)).unwrap_or(name)
+        titles.chain(texts).find_map(|text| as_written(text, name)).unwrap_or_else(|| name.to_owned())
     }
 
     /// Returns the text of a sentence.

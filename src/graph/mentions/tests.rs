@@ -217,6 +217,9 @@ const PIECES: &[&str] = &[
     "of",
     "Harl\u{fdfa}",
     "harl\u{fdfa}",
+    "MILL",
+    "TIDE",
+    "note",
 ];
 
 /// A document of a changing corpus.
@@ -295,8 +298,8 @@ proptest::proptest! {
     fn what_was_found_earlier_changes_nothing(
         pool in proptest::collection::vec(
             (
-                proptest::collection::vec(0_u8..27, 1..3),
-                proptest::collection::vec(proptest::collection::vec(0_u8..27, 0..14), 1..4),
+                proptest::collection::vec(0..PIECES.len() as u8, 1..3),
+                proptest::collection::vec(proptest::collection::vec(0..PIECES.len() as u8, 0..14), 1..4),
                 proptest::prelude::any::<u8>(),
             ),
             1..48,

@@ -54,14 +54,14 @@ struct Listed {
 /// The stage of each kind.
 const STAGES: [Listed; 11] = [
     listed("collecting", "collecting", 1),
-    listed("names", "finding names", 2),
+    listed("names", "finding names", 3),
     listed("resolution", "merging names", 2),
     listed("passage-vectors", "embedding", 1),
     listed("sentence-vectors", "embedding", 1),
     listed("incoming-vectors", "embedding", 1),
     listed("outgoing-vectors", "embedding", 1),
     listed("matching", "matching questions", crate::graph::matching::VERSION),
-    listed("hierarchy", "finding topics", 3),
+    listed("hierarchy", "finding topics", 4),
     listed("terms", "writing", 2),
     listed("writing", "writing", 1),
 ];
