@@ -26,12 +26,13 @@ mod unpublish;
 mod walking;
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use cairn::neo4j::{PublishOptions, PublishReport, Session, canonical_lines, publish};
 use cairn::{Document, Sources, Workspace};
 
 use crate::support::neo4j::{Database, bare_database, database, harbor_database};
-use crate::support::{Cli, assert_valid, block_on, canonical, harbor_files, index};
+use crate::support::{Cli, CommandOutput, assert_valid, block_on, canonical, harbor_files, index};
 
 /// Writes the collection of the examples into a folder of its own.
 pub(super) fn write_harbor(cli: &Cli) {
@@ -149,4 +150,15 @@ fn many_changes_at_once_replace_what_was_there() {
     assert!(second.written > 1_000 && second.deleted > 1_000, "{second:?}");
     assert!(held(&database) == canonical(&path));
     assert_eq!(database.count("MATCH (n) WHERE n.cairnUntil IS NOT NULL RETURN count(n) AS n"), 0);
+}
+
+/// Runs a command until the database is up, which is some time after its server responds.
+pub(super) fn when_up(command: &dyn Fn() -> CommandOutput) -> CommandOutput {
+    let began = Instant::now();
+    loop {
+        let said = command();
+        if said.status != Some(10) || began.elapsed() > Duration::from_mins(1) {
+            return said;
+        }
+    }
 }

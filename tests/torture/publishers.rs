@@ -9,7 +9,8 @@ use crate::run::{Run, Tally};
 /// Minutes for each of the tests, unless `CAIRN_TORTURE_MINUTES` gives another number.
 const MINUTES: u64 = 20;
 /// The tests, among those that `cargo test` runs for seconds or leaves out.
-const TESTS: [&str; 10] = [
+const TESTS: [&str; 11] = [
+    "neo4j::disk",
     "neo4j::kills",
     "neo4j::cuts",
     "neo4j::readers",

@@ -14,7 +14,7 @@ use crate::support::hostile::{SHAPES, Shape};
 use crate::support::{Cli, index_with, workspace};
 
 /// Bytes of a shape here; the torture test uses more.
-const BYTES: usize = 100 << 10;
+const BYTES: usize = 48 << 10;
 /// A step that takes quadratic time would take minutes; a linear one takes a second.
 const FAR_TOO_LONG: Duration = Duration::from_mins(1);
 
@@ -55,7 +55,7 @@ fn a_document_of_any_shape_is_indexed_or_left_out_with_a_reason() {
 fn a_run_is_stopped_inside_a_document_at_every_stage() {
     let prose = SHAPES.iter().find(|shape| shape.name == "prose").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let file = prose.write(folder.path(), 3 << 20).unwrap();
+    let file = prose.write(folder.path(), 1 << 20).unwrap();
     for (number, stage) in ["reading", "finding names", "embedding", "matching questions", "writing"].iter().enumerate()
     {
         let path = folder.path().join(format!("index-{number}"));

@@ -55,6 +55,7 @@ impl Drop for Disk {
 }
 
 #[test]
+#[ignore = "it starts a server of its own: `--test torture` runs it"]
 fn a_server_whose_disk_is_full_is_named_and_publishing_again_ends_in_the_same_graph() {
     let home = tempfile::tempdir().unwrap();
     let Some(disk) = Disk::mount(&home.path().join("data")) else { return };

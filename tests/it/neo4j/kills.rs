@@ -89,6 +89,7 @@ fn after_a_publisher_is_killed_at_any_moment_the_next_publish_completes_the_grap
 }
 
 #[test]
+#[ignore = "it starts a server of its own: `--test torture` runs it"]
 fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
     let seed = 13;
     let mut random = Random::new(seed);

@@ -1,15 +1,16 @@
-//! Encrypted connections to a server whose certificate is signed by an authority of the test.
+//! Encrypted connections to a server that requires a password, and whose certificate is signed by an authority of the
+//! test.
 
 use std::fs;
 
 use crate::support::certificates::certificates;
-use crate::support::neo4j::{ENCRYPTED, require, server};
+use crate::support::neo4j::{ENCRYPTED, PASSWORD, require, server};
 use crate::support::{Cli, CommandOutput, left_out};
 
-use super::write_harbor;
+use super::{when_up, write_harbor};
 
 #[test]
-fn a_connection_is_encrypted_on_request_and_only_to_a_trusted_server() {
+fn a_server_is_reached_with_encryption_if_it_is_trusted_and_with_the_right_password() {
     let home = tempfile::tempdir().unwrap();
     let certificate = home.path().join("certificates");
     fs::create_dir(&certificate).unwrap();
@@ -19,21 +20,30 @@ fn a_connection_is_encrypted_on_request_and_only_to_a_trusted_server() {
         return;
     }
     let settings = format!(
-        "{ENCRYPTED}\ndbms.ssl.policy.bolt.enabled=true\ndbms.ssl.policy.bolt.client_auth=NONE\n\
+        "{ENCRYPTED}\ndbms.security.auth_max_failed_attempts=0\ndbms.ssl.policy.bolt.enabled=true\ndbms.ssl.policy.bolt.client_auth=NONE\n\
         dbms.ssl.policy.bolt.base_directory={}\ndbms.ssl.policy.bolt.private_key=server.key\n\
         dbms.ssl.policy.bolt.public_certificate=server.crt",
         certificate.display()
     );
+    let file = home.path().join(PASSWORD);
+    fs::write(&file, "correct-horse\n").unwrap();
     let Some(server) = server(home.path(), &settings) else { return };
     let cli = Cli::new();
     write_harbor(&cli);
     cli.json(&["index", "harbor"]);
 
-    // Any certificate.
+    // Any certificate, but not any password.
     let any = server.uri();
     assert!(any.starts_with("bolt+ssc://127.0.0.1:"), "{any}");
-    cli.json(&["publish", "--neo4j", &any]);
-    let exported = cli.run(["export", "--canonical", "--neo4j", &any]).succeeded().stdout;
+    cli.refuses(&["publish", "--neo4j", &any], "input", &["refuses the user or the password", "hint: give them with"]);
+    let mut command = cli.command(["publish", "--neo4j", &any, "-vvv"]);
+    let said = CommandOutput::of(command.env("CAIRN_NEO4J_PASSWORD", "wrong-horse").output().unwrap());
+    let refused = said.stderr.contains("refuses the user or the password");
+    assert!(refused && !said.stderr.contains("wrong-horse"), "{said:#?}");
+    let file = file.to_str().unwrap();
+    let said = when_up(&|| cli.run(["publish", "--neo4j", &any, "--password-file", file, "-vvv"])).succeeded();
+    assert!(!format!("{said:?}").contains("correct-horse"));
+    let exported = cli.run(["export", "--canonical", "--neo4j", &any, "--password-file", file]).succeeded().stdout;
     assert!(exported == cli.canonical(".cairn"));
 
     // No certificate signed by an unknown authority, and no unencrypted connection.
@@ -46,7 +56,7 @@ fn a_connection_is_encrypted_on_request_and_only_to_a_trusted_server() {
 
     // A certificate of an authority that the user trusts, for the name that it was made for.
     let trusting = |uri: &str| {
-        let mut command = cli.command(["publish", "--json", "--neo4j", uri]);
+        let mut command = cli.command(["publish", "--json", "--neo4j", uri, "--password-file", file]);
         CommandOutput::of(command.env("SSL_CERT_FILE", certificate.join("authority.crt")).output().unwrap())
     };
     let report: serde_json::Value = serde_json::from_str(&trusting(&by_name).succeeded().stdout).unwrap();
