@@ -174,7 +174,7 @@ impl Decision<'_> {
         let apart: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>> = self.apart_things(packed);
         cancellation.check()?;
         let things = &*packed;
-        let of_document = |(number, of_document): (usize, &Found)| {
+        let of_document = |number: usize, of_document: &Found| {
             let number = DocumentOrdinal::at(number);
             let first = meant.partition_point(|it| it.0 < number);
             let meant = meant[first..].iter().take_while(|it| it.0 == number);
@@ -183,8 +183,11 @@ impl Decision<'_> {
             let there = self.things_in(of_document, &links, &apart, things);
             there.into_iter().map(move |(name, thing, reason)| (name, number, thing, reason))
         };
-        let mut scoped: Vec<(EntityOrdinal, DocumentOrdinal, EntityOrdinal, Reason)> =
-            found.par_iter().enumerate().flat_map_iter(of_document).collect();
+        let mut scoped: Vec<(EntityOrdinal, DocumentOrdinal, EntityOrdinal, Reason)> = Vec::new();
+        for (block, first) in found.chunks(BLOCK).zip((0..).step_by(BLOCK)) {
+            cancellation.check()?;
+            scoped.par_extend(block.par_iter().enumerate().flat_map_iter(|(at, found)| of_document(first + at, found)));
+        }
         scoped.par_sort_unstable();
         for (name, document, thing, reason) in scoped {
             packed.entity_scoped[name.index() + 1] += 1;
