@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::options::Sources;
 use super::plan::HANDED_OVER;
-use crate::domain::{Document, Skip};
+use crate::domain::{Document, DocumentId, Skip};
 use crate::error::{Error, Result};
 use crate::ingest::{
     IngestOptions, SourceDocument, SourceItem, bound, content_hash, read_bytes, read_sources, root_name,
@@ -96,6 +96,11 @@ fn handed_over(mut document: Document, visit: &mut dyn FnMut(SourceItem) -> Resu
     if document.text.trim().is_empty() {
         return visit(SourceItem::Skip(Skip { source: document.source_id, reason: "it has no text".to_owned() }));
     }
+    if document.id != DocumentId::of(&[document.source_id.as_bytes()]) {
+        let source = shortened(&document.source_id, ID_SHOWN_MAX).unwrap_or(document.source_id);
+        let reason = "its `id` is not that of its `source_id`, from which `Document::new` derives it".to_owned();
+        return visit(SourceItem::Skip(Skip { source, reason }));
+    }
     match bound(&mut document) {
         Err(reason) => {
             let source = shortened(&document.source_id, ID_SHOWN_MAX).unwrap_or(document.source_id);
@@ -106,4 +111,27 @@ fn handed_over(mut document: Document, visit: &mut dyn FnMut(SourceItem) -> Resu
     }
     let (root, content) = (HANDED_OVER.to_owned(), content_hash(&document));
     visit(SourceItem::Document(SourceDocument { root, content, document }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever copies a document under another name might have two of one id.
+    #[test]
+    fn a_document_whose_id_is_that_of_another_source_is_left_out() {
+        let good = Document::new("a", None, "Ada.");
+        let bad = Document { source_id: "b".to_owned(), ..good.clone() };
+        let mut found = Vec::new();
+        let roots = Sources::documents([good, bad]).visit(&IngestOptions::default(), &mut |item| {
+            found.push(match item {
+                SourceItem::Document(it) => it.document.source_id,
+                SourceItem::Skip(skip) => format!("{}: {}", skip.source, skip.reason),
+                _ => String::new(),
+            });
+            Ok(())
+        });
+        assert!(roots.unwrap().is_empty());
+        assert_eq!(found, ["a", "b: its `id` is not that of its `source_id`, from which `Document::new` derives it"]);
+    }
 }
