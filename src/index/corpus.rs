@@ -4,18 +4,23 @@ use rayon::prelude::*;
 
 use super::stages::vectors::Texts;
 use super::stages::{Digest, Inputs};
-use super::units::Units;
+use super::units::{Before, CollectedUnits, Version};
 use crate::domain::{Document, Extraction, Passage, PseudoQuery, QuestionKind};
 use crate::graph::duplicates::{Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
-use crate::workspace::DocumentUnit;
+use crate::workspace::{DocumentUnit, Seal};
 
-/// Everything that the records hold, in the order of its ordinals.
+/// The documents of a version with what it is made of, in the order of its ordinals. Of those that were taken from the
+/// last version, the keywords of questions are there alone.
 pub(super) struct Corpus<'a> {
     pub(super) documents: Vec<&'a Document>,
-    /// What each document is in the last version, if it was taken from there: see [`Units`].
-    pub(super) before: Vec<Option<DocumentOrdinal>>,
+    /// What the last version has of each document.
+    pub(super) before: Vec<Before>,
+    /// What the records say of each document, for the version after this.
+    pub(super) seals: Vec<Option<Seal>>,
+    /// The last version, if it can be taken from.
+    pub(super) version: Option<&'a Version<'a>>,
     pub(super) passages: Vec<&'a Passage>,
     /// A model's extraction from each passage, if one was asked.
     pub(super) extractions: Vec<Option<&'a Extraction>>,
@@ -28,18 +33,25 @@ pub(super) struct Corpus<'a> {
 
 impl<'a> Corpus<'a> {
     pub(super) fn of(units: &'a [DocumentUnit]) -> Self {
-        Self::of_each(units.iter().map(|unit| (unit, None)))
+        Self::of_each(units.iter().map(|unit| (unit, (Before::Read(None), None))), None)
     }
 
     /// Returns the corpus of documents of which some were taken from the last version.
-    pub(super) fn after(units: &'a Units) -> Self {
-        Self::of_each(units.units.iter().zip(units.before.iter().copied()))
+    pub(super) fn after(units: &'a CollectedUnits<'a>) -> Self {
+        let CollectedUnits { units, before, seals, version } = units;
+        let known = before.iter().copied().zip(seals.iter().copied());
+        Self::of_each(units.iter().zip(known), version.as_ref())
     }
 
-    fn of_each(units: impl ExactSizeIterator<Item = (&'a DocumentUnit, Option<DocumentOrdinal>)>) -> Self {
+    fn of_each(
+        units: impl ExactSizeIterator<Item = (&'a DocumentUnit, (Before, Option<Seal>))>,
+        version: Option<&'a Version<'a>>,
+    ) -> Self {
         let mut corpus = Self {
             documents: Vec::with_capacity(units.len()),
             before: Vec::with_capacity(units.len()),
+            seals: Vec::with_capacity(units.len()),
+            version,
             passages: Vec::new(),
             extractions: Vec::new(),
             incoming: Vec::new(),
@@ -47,9 +59,10 @@ impl<'a> Corpus<'a> {
             incoming_passage: Vec::new(),
             outgoing_passage: Vec::new(),
         };
-        for (unit, before) in units.filter(|(unit, _)| !unit.passages.is_empty()) {
+        for (unit, (before, seal)) in units.filter(|(unit, _)| !unit.passages.is_empty()) {
             corpus.documents.push(&unit.document);
             corpus.before.push(before);
+            corpus.seals.push(seal);
             for passage in &unit.passages {
                 let number = PassageOrdinal::at(corpus.passages.len());
                 corpus.passages.push(&passage.passage);

@@ -1,7 +1,8 @@
 //! The indexer: sources to units of work, units to a version, switched at once.
 //!
 //! A document is a unit: its passages and questions are committed together with their marker. Whatever depends on the
-//! whole corpus (names, mentions, matching, statistics) is built for each version, from the records alone.
+//! whole corpus (names, mentions, matching, statistics) is built for each version, as of the records alone: what is
+//! taken from the last version only saves work.
 
 mod asking;
 mod checkpoint;

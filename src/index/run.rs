@@ -20,9 +20,8 @@ use super::stages;
 use super::stages::known::Earlier;
 use super::stages::vectors::{self, WhenSpent};
 use super::unit::{Batch, MadeUnit, fingerprint, unit};
-use super::units::Units;
 use super::version::{self, Built, Past};
-use super::{extract, generate, mend, warnings};
+use super::{extract, generate, mend, units, warnings};
 use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
@@ -308,7 +307,7 @@ impl Run {
     fn set_aside(&mut self) -> Result<Option<SetAside>> {
         let embedder = Arc::clone(&self.embedder);
         let Some(account) = embedder.account().filter(|account| account.has_budget()) else { return Ok(None) };
-        let units = Units::read(self.writer.records())?;
+        let units = units::read(self.writer.records())?;
         let kept = self.workspace.fresh_vectors(&self.pin()).keys(embedder.dimension())?;
         let (expected, _) = vectors::expected(account, &Corpus::of(&units).texts(), &self.earlier(None)?, &kept);
         Ok(Some(account.set_aside(&expected)))

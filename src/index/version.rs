@@ -1,4 +1,5 @@
-//! Builds a version from the records alone: its stages, and what each passes on to the next.
+//! Builds a version from the records, and from the last version where that says the same: its stages, and what each
+//! passes on to the next.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use super::stages::resolution::{Resolutions, Resolved};
 use super::stages::terms::{Fields, FindTerms};
 use super::stages::vectors::{Embedding, Field, WhenSpent};
 use super::stages::{StageKind, Stages};
-use super::units::Units;
+use super::units::CollectedUnits;
 use crate::domain::IndexVersion;
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -62,7 +63,7 @@ pub(super) async fn build(
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
 ) -> Result<Built> {
     let (mut stages, cancellation) = (Stages::begin(past.last.as_deref(), options)?, &options.cancellation);
-    let units = Units::after(writer.records(), past.last.as_deref())?;
+    let units = CollectedUnits::after(writer.records(), past.last.as_deref())?;
     let asked = writer.records().name_pairs()?;
     let (corpus, is_costly) = (&Corpus::after(&units), embedder.is_costly());
     let difference = past.last.as_deref().and_then(|last| Difference::of(corpus, last));
@@ -105,6 +106,7 @@ pub(super) async fn build(
         created_at: &clock::now(),
         documents: &corpus.documents,
         originals: &corpus.originals(),
+        seals: &corpus.seals,
         passages: &corpus.passages,
         incoming: &corpus.incoming,
         outgoing: &corpus.outgoing,

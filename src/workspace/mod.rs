@@ -59,7 +59,8 @@ use records::VersionRow;
 pub use records::WrittenCounts;
 pub(crate) use records::{
     DocumentUnit, Extracted, ListedUnit, Manifest, ModelStage, NAME_PAIRS_MAX, PassageUnit, ProposedTypes, Records,
-    StageMark, StageMarks, StoredDocument, StoredReport, Units, WrittenExtraction, WrittenQuestions, WrittenReport,
+    Seal, StageMark, StageMarks, StoredDocument, StoredReport, Units, WrittenExtraction, WrittenQuestions,
+    WrittenReport,
 };
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;

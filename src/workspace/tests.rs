@@ -111,8 +111,8 @@ fn graph_of(documents: &[u32]) -> PackedGraph {
         outgoing_sentence: vec![0; passages as usize],
         outgoing_keywords: (0..=passages).collect(),
         outgoing_keyword: listed(&nothing),
-        keyword_ends: vec![3],
-        keyword_texts: b"key".to_vec(),
+        keyword_ends: vec![3, 7],
+        keyword_texts: b"keylock".to_vec(),
         passage_keywords: ones.clone(),
         passage_keyword: listed(&nothing),
         passage_edges: ones.clone(),
@@ -169,6 +169,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
             resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
             documents: &documents,
             originals: &DocumentOrdinal::first(documents.len()).collect::<Vec<_>>(),
+            seals: &vec![None; documents.len()],
             passages: &passages,
             incoming: &incoming,
             outgoing: &outgoing,
@@ -193,6 +194,19 @@ pub(crate) fn indexed(path: &Path) -> Workspace {
     writer.records().commit_units(&[first, unit_of("notes/b.md", None, &["A bridge."])]).unwrap();
     assert_eq!(publish(&mut writer), IndexVersion(1));
     workspace
+}
+
+/// Changes a section of a file of the current version, whose checksums are right afterwards.
+pub(crate) fn forge(workspace: &Workspace, (file, section): (&str, &str), change: impl Fn(&mut [u8])) {
+    let mut writer = workspace.writer().unwrap();
+    let mut row = writer.records().current_version().unwrap().unwrap();
+    let path = version_folder(workspace.path(), row.version).join(file);
+    let range = sections::Sections::read(&path).unwrap().range(section).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    change(&mut bytes[range]);
+    std::fs::write(&path, bytes).unwrap();
+    row.files.iter_mut().find(|it| it.path == file).unwrap().stamp = stamp::Stamp::of(&path).unwrap();
+    writer.records().finish_version(&row, records::LastFiles::Gone).unwrap();
 }
 
 /// Reads everything from a snapshot.
@@ -315,6 +329,7 @@ fn an_index_without_documents_opens() {
         resolution: &PackedResolution::default(),
         documents: &[],
         originals: &[],
+        seals: &[],
         passages: &[],
         incoming: &[],
         outgoing: &[],
@@ -349,6 +364,7 @@ fn a_version_that_would_not_open_is_not_published() {
             resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
             documents: &[],
             originals: &[],
+            seals: &[],
             passages: &[],
             incoming: &[],
             outgoing: &[],

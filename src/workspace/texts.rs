@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::records::Seal;
 use super::sections::{self, Contents, Gather, Sections};
 use super::stamp::Stamp;
 use super::version_files::HeldFile;
@@ -23,6 +24,8 @@ pub(super) struct Texts<'a> {
     pub(super) documents: &'a [&'a Document],
     /// For each document, the first that it is a near-duplicate of; itself if there is none before it.
     pub(super) originals: &'a [DocumentOrdinal],
+    /// What the records say of each document, for the next version.
+    pub(super) seals: &'a [Option<Seal>],
     pub(super) passages: &'a [&'a Passage],
     pub(super) incoming: &'a [&'a PseudoQuery],
     pub(super) outgoing: &'a [&'a PseudoQuery],
@@ -41,6 +44,8 @@ pub(super) struct TextCounts {
 /// A document without a title has this in front of nothing; one with a title has the other in front of it.
 const UNTITLED: &str = "-";
 const TITLED: &str = "+";
+/// In place of a seal that there is not.
+const NO_SEAL: Seal = [0; 16];
 
 /// Texts back to back, and where each ends.
 struct Column<'a> {
@@ -69,7 +74,8 @@ impl<'a> Column<'a> {
 
 /// Writes `texts.bin`.
 pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
-    let Texts { documents, originals, passages, incoming, outgoing } = *texts;
+    let Texts { documents, originals, seals, passages, incoming, outgoing } = *texts;
+    let seals: Vec<Seal> = seals.iter().map(|seal| seal.unwrap_or(NO_SEAL)).collect();
     let titles: Vec<String> = documents.iter().map(|it| marked_title(it.title.as_deref())).collect();
     let metadata: Vec<String> = documents.iter().map(|it| metadata_json(it)).collect::<Result<_>>()?;
     let columns = [
@@ -96,6 +102,7 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
     let origins = [incoming, outgoing].map(|all| all.iter().map(|it| it.origin.code()).collect::<Vec<u8>>());
     let mut parts = vec![
         (ORIGINALS, Contents::Bytes(bytemuck::cast_slice(originals))),
+        (SEALS, Contents::Bytes(bytemuck::cast_slice(&seals))),
         (SPANS, Contents::Bytes(bytemuck::cast_slice(&spans))),
         (SENTENCES, Contents::Bytes(bytemuck::cast_slice(&sentences))),
         (OUTGOING_PASSAGES, Contents::Bytes(bytemuck::cast_slice(&outgoing_passages))),
@@ -133,6 +140,7 @@ fn passages_of(questions: &[&PseudoQuery], passages: &[&Passage]) -> Result<Vec<
 }
 
 const ORIGINALS: &str = "document.originals";
+const SEALS: &str = "document.seals";
 const SPANS: &str = "passage.spans";
 const SENTENCES: &str = "sentence.spans";
 const OUTGOING_PASSAGES: &str = "outgoing.passages";
@@ -163,6 +171,8 @@ pub(crate) struct TextsFile {
     outgoing_passages: Range<usize>,
     /// Which documents are nearly equal; none in a file of a format that has no such part.
     originals: Option<Range<usize>>,
+    /// What the records say of each document; none in a file that was written before there was such a part.
+    seals: Option<Range<usize>>,
     /// Pages, lines and columns; none in a file that was written before there were such parts.
     places: [Option<Range<usize>>; 3],
     origins: [Range<usize>; 2],
@@ -202,6 +212,8 @@ impl TextsFile {
         if named.into_iter().any(|it| it.index() >= documents) {
             return Err(file.corrupt(format!("`{ORIGINALS}` names a document that is not there")));
         }
+        let has_seals = file.range(SEALS).is_some();
+        let seals = has_seals.then(|| array::<Seal>(file, SEALS, documents)).transpose()?;
         let origins = each(ORIGINS, [incoming, outgoing], |name, count| array::<u8>(file, name, count))?;
         let mut codes = origins.iter().flat_map(|range| file.items::<u8>(range.clone()));
         if codes.any(|code| QuestionOrigin::of_code(*code).is_none()) {
@@ -219,6 +231,7 @@ impl TextsFile {
             sentences,
             outgoing_passages,
             originals,
+            seals,
             places,
             origins,
             document_ids,
@@ -256,6 +269,11 @@ impl TextsFile {
     /// Returns the id of a document; zeros if there is no such document.
     pub(crate) fn document_id(&self, document: DocumentOrdinal) -> DocumentId {
         DocumentId::from_bytes(self.item(&self.document_ids, document).unwrap_or_default())
+    }
+
+    /// Returns what the records said of a document, if a later version may go by it.
+    pub(crate) fn seal(&self, document: DocumentOrdinal) -> Option<Seal> {
+        self.item::<Seal>(self.seals.as_ref()?, document).filter(|seal| *seal != NO_SEAL)
     }
 
     /// Returns the title of a document.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::fresh_vectors::FreshVectors;
 use super::last_version::HeldTerms;
 use super::lock::Lock;
-use super::records::{LastFiles, Records, StageMarks, VersionRow};
+use super::records::{LastFiles, Records, Seal, StageMarks, VersionRow};
 use super::stamp::{Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
 use super::texts::{self, Texts};
@@ -51,6 +51,8 @@ pub struct VersionParts<'a> {
     pub documents: &'a [&'a Document],
     /// For each document, the first that it is a near-duplicate of, by number; itself if there is none before it.
     pub originals: &'a [DocumentOrdinal],
+    /// For each document, what the records say of it, for the next version; none if that must not go by it.
+    pub seals: &'a [Option<Seal>],
     /// The passages, document by document.
     pub passages: &'a [&'a Passage],
     /// The in-coming questions, passage by passage.
@@ -123,6 +125,7 @@ impl VersionParts<'_> {
         let sentences = self.passages.iter().map(|passage| passage.sentences.len()).sum::<usize>();
         let sizes = [
             ("documents", self.documents.len(), graph.document_count()),
+            ("seals", self.seals.len(), graph.document_count()),
             ("passages", self.passages.len(), graph.passage_count()),
             ("sentences", sentences, graph.sentence_count()),
             ("incoming", self.incoming.len(), graph.incoming_passage.len()),
@@ -290,10 +293,10 @@ fn write_files(
 }
 
 fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
-    let VersionParts { documents, originals, passages, incoming, outgoing, .. } = *parts;
+    let VersionParts { documents, originals, seals, passages, incoming, outgoing, .. } = *parts;
     let outgoing_vectors = parts.outgoing_vectors.unwrap_or(Vectors { dimension, ..Vectors::default() });
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, outgoing_vectors];
-    let texts = Texts { documents, originals, passages, incoming, outgoing };
+    let texts = Texts { documents, originals, seals, passages, incoming, outgoing };
     // Together, so that the disk is not waited for file after file.
     let (arrays, (texts, vectors)) = rayon::join(
         || write_arrays(folder, parts),

@@ -11,9 +11,8 @@ use rustc_hash::FxHashMap;
 
 use super::asking;
 use super::corpus::Corpus;
-use super::extract;
 use super::options::{EntityTypesBy, ExtractOptions, IndexOptions, ModelReport, ReportsBy, StoppedBy};
-use super::units::Units;
+use super::{extract, units};
 use crate::domain::{ClusterSummary, EntityId, PassageId, SubjectId, TopicReport, WrittenText};
 use crate::error::Result;
 use crate::graph::descriptions::{
@@ -420,7 +419,7 @@ pub(super) fn of_current<T>(
     let snapshot = workspace.snapshot()?;
     let Some(hierarchy) = snapshot.hierarchy() else { return Ok(None) };
     let descriptions = snapshot.descriptions().map(|it| it.to_packed());
-    let units = Units::read(records)?;
+    let units = units::read(records)?;
     let corpus = Corpus::of(&units);
     let named = corpus.named();
     let passages = corpus.passages.iter().map(|it| it.id);

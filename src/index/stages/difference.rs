@@ -1,12 +1,10 @@
-//! Which documents of a corpus the last version has too, word for word: what was made of each alone need not be made
-//! again.
+//! Which documents of a corpus the last version has too, with the same title, media type, passages and sentences: what
+//! was made of each alone need not be made again.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::vectors::Field;
-use super::{MADE_BY, made_by};
-use crate::domain::{DocumentId, Span};
+use crate::domain::Span;
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{
     DocumentOrdinal, IncomingOrdinal, Ordinal as _, Ordinals, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
@@ -14,6 +12,7 @@ use crate::graph::ordinal::{
 use crate::graph::packed::PassageGraph;
 use crate::graph::segments::GONE;
 use crate::index::corpus::Corpus;
+use crate::index::units::{Before, Version};
 use crate::workspace::{LastVersion, TextsFile};
 
 /// Which documents of a corpus the last version has too.
@@ -28,21 +27,16 @@ pub(in crate::index) struct Difference<'c> {
 }
 
 impl<'c> Difference<'c> {
-    /// Compares a corpus with the last version; none where that is damaged, or was made by another release or other
-    /// versions of the stages: these may make something else of the same text.
+    /// Compares a corpus with the last version; none where nothing can be taken from that. Where documents of the corpus
+    /// were, something can.
     pub(in crate::index) fn of(corpus: &'c Corpus<'c>, last: &'c LastVersion) -> Option<Self> {
-        let (graph, texts) = Self::parts(last)?;
-        let documents: FxHashMap<DocumentId, DocumentOrdinal> =
-            graph.documents().map(|document| (texts.document_id(document), document)).collect();
+        let Version { graph, texts } = *corpus.version?;
         let named = corpus.named();
-        let is_same = |(named, id): (&NamedDocument<'_>, DocumentId)| {
-            let document = *documents.get(&id)?;
-            is_same(named, texts, &graph, document).then_some(document)
+        let before = |(named, before): (&NamedDocument<'_>, &Before)| match before {
+            Before::Read(document) => Before::Read(document.filter(|it| is_same(named, texts, &graph, *it))),
+            Before::Taken(document) => Before::Taken(*document),
         };
-        let known = corpus.documents.iter().map(|document| document.id).zip(corpus.before.iter().copied());
-        let known: Vec<(DocumentId, Option<DocumentOrdinal>)> = known.collect();
-        let same = named.par_iter().zip(known).map(|(named, (id, before))| before.or_else(|| is_same((named, id))));
-        let same: Vec<Option<DocumentOrdinal>> = same.collect();
+        let same: Vec<Before> = named.par_iter().zip(&corpus.before).map(before).collect();
         let mut difference = Self {
             corpus,
             last,
@@ -51,24 +45,17 @@ impl<'c> Difference<'c> {
             passages: vec![GONE; graph.passage_count()],
             sentences: vec![GONE; graph.sentence_count()],
         };
-        difference.number(&named, &same);
+        difference.number(&named, &in_order(&same));
         Some(difference)
     }
 
-    /// Returns the structure and the texts of the last version, if parts of it may be what this release makes.
-    pub(in crate::index) fn parts(last: &'c LastVersion) -> Option<(PassageGraph<'c>, &'c TextsFile)> {
-        last.mark(MADE_BY).filter(|mark| **mark == made_by())?;
-        Some((last.graph()?, last.texts()?))
-    }
-
-    /// Numbers what stays. Documents keep their order; one that would not is taken for another.
+    /// Numbers what stays.
     fn number(&mut self, named: &[NamedDocument<'_>], same: &[Option<DocumentOrdinal>]) {
-        let (mut passage, mut sentence, mut after) = (0, 0, None);
+        let (mut passage, mut sentence) = (0, 0);
         for (document, same) in named.iter().zip(same) {
             let sentences = document.passages.iter().map(|it| it.sentences.len() as u32).sum::<u32>();
-            if let Some(last) = same.filter(|last| after < Some(*last)) {
-                after = Some(last);
-                let passages = self.graph.document_passages.of(last);
+            if let Some(last) = same {
+                let passages = self.graph.document_passages.of(*last);
                 for (before, now) in passages.clone().zip(passage..) {
                     self.passages[before.index()] = now;
                 }
@@ -106,7 +93,7 @@ impl<'c> Difference<'c> {
         let mut documents = self.corpus.documents.iter().zip(&self.corpus.before).peekable();
         for passage in &self.corpus.passages {
             while documents.next_if(|(document, _)| document.id != passage.document).is_some() {}
-            is_taken.push(documents.peek().is_some_and(|(_, before)| before.is_some()));
+            is_taken.push(documents.peek().is_some_and(|(_, before)| matches!(before, Before::Taken(_))));
         }
         let mut rows = self.rows(field);
         rows.retain(|(_, now)| is_taken[passages[*now as usize].index()]);
@@ -160,6 +147,26 @@ impl<'c> Difference<'c> {
     }
 }
 
+/// Returns which documents stay. They keep their order: one that would not is taken for another, and is one that was
+/// read, since of those that were taken, the last version alone has the keywords.
+fn in_order(same: &[Before]) -> Vec<Option<DocumentOrdinal>> {
+    let taken = |same: &Before| if let Before::Taken(document) = same { Some(*document) } else { None };
+    let mut next_taken: Vec<Option<DocumentOrdinal>> = Vec::with_capacity(same.len());
+    for same in same.iter().rev() {
+        next_taken.push(taken(same).or(next_taken.last().copied().flatten()));
+    }
+    let mut after = None;
+    let stays = |(same, next): (&Before, Option<DocumentOrdinal>)| {
+        let document = match same {
+            Before::Taken(document) => Some(*document),
+            Before::Read(document) => document.filter(|it| after < Some(*it) && next.is_none_or(|next| *it < next)),
+        };
+        after = document.or(after);
+        document
+    };
+    same.iter().zip(next_taken.into_iter().rev()).map(stays).collect()
+}
+
 /// Returns what each text was that is not gone, and what it is now.
 fn live(now: &[u32]) -> Vec<(u32, u32)> {
     (0..).zip(now).filter(|(_, now)| **now != GONE).map(|(before, now)| (before, *now)).collect()
@@ -177,4 +184,30 @@ fn is_same(named: &NamedDocument<'_>, texts: &TextsFile, graph: &PassageGraph<'_
                 && named.sentences.len() == sentences.len()
                 && texts.sentences(sentences).eq(named.sentences.iter().copied())
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_that_were_taken_stay_and_those_that_were_read_if_they_keep_the_order() {
+        let (taken, read) = (|it| Before::Taken(DocumentOrdinal(it)), |it| Before::Read(Some(DocumentOrdinal(it))));
+        let none = Before::Read(None);
+        for (same, expect) in [
+            // The last one comes first now.
+            (vec![read(3), taken(0), taken(1), taken(2)], vec![None, Some(0), Some(1), Some(2)]),
+            (vec![taken(1), taken(2), taken(3), read(0)], vec![Some(1), Some(2), Some(3), None]),
+            (vec![taken(0), read(2), none, taken(1), read(3)], vec![Some(0), None, None, Some(1), Some(3)]),
+            (
+                vec![read(0), read(2), taken(3), read(3), read(5), read(4)],
+                vec![Some(0), Some(2), Some(3), None, Some(5), None],
+            ),
+            (vec![read(1), read(0)], vec![Some(1), None]),
+            (vec![], vec![]),
+        ] {
+            let expect: Vec<Option<DocumentOrdinal>> = expect.into_iter().map(|it| it.map(DocumentOrdinal)).collect();
+            assert_eq!(in_order(&same), expect, "{same:?}");
+        }
+    }
 }

@@ -51,7 +51,9 @@ struct Listed {
     version: u32,
 }
 
-/// The stage of each kind.
+/// The stage of each kind. "Collecting" or "writing" is raised when what a version has of a document is computed in
+/// another way, such as the page, line and column of a passage: a document that did not change is taken from the last
+/// version, not read again.
 const STAGES: [Listed; 11] = [
     listed("collecting", "collecting", 1),
     listed("names", "finding names", 3),
@@ -71,10 +73,10 @@ const fn listed(name: &'static str, label: &'static str, version: u32) -> Listed
 }
 
 /// The mark of what made all parts of a version that its stages do not take over whole.
-const MADE_BY: &str = "made-by";
+pub(super) const MADE_BY: &str = "made-by";
 
 /// Returns what makes parts: this release, and its version of each stage.
-fn made_by() -> StageMark {
+pub(super) fn made_by() -> StageMark {
     StageMark { inputs: Inputs::of(&versions(), 0).digest().to_hex().to_string(), cut: 0 }
 }
 

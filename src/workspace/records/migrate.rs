@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::read::Read;
 use super::survey;
-use super::unit::STAGE;
+use super::unit::{Mark, STAGE};
 use super::{Digest, INDEX_FORMAT, Records, connection, digest, schema, seal_manifest};
 use crate::domain::{CollectionId, Skip};
 use crate::error::{Error, Result};
@@ -163,7 +163,7 @@ fn seal_rows(connection: &Connection) -> rusqlite::Result<()> {
         let mut update = connection.prepare(update)?;
         rows.into_iter().try_for_each(|(row, digest)| update.execute(params![row, digest]).map(drop))
     };
-    let mark = |row: &Row<'_>| survey::read_mark(row, 1).map(|(mark, _)| digest::mark(&mark.as_mark()));
+    let mark = |row: &Row<'_>| Mark::read(row, 1).map(|(mark, _)| digest::mark(&mark));
     let units = "SELECT unit, stage, key, fingerprint, state, reason, content, digest FROM units";
     each(units, &mark, "UPDATE units SET digest = ?2 WHERE unit = ?1")?;
     let version = |row: &Row<'_>| {

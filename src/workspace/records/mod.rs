@@ -26,7 +26,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, Transactio
 use digest::Digest;
 pub(crate) use extracted::{Extracted, ProposedTypes, WrittenExtraction};
 pub(crate) use names::NAME_PAIRS_MAX;
-pub(crate) use read::{ListedUnit, Units};
+pub(crate) use read::{ListedUnit, Seal, Units};
 pub(crate) use reports::{StoredReport, WrittenReport};
 pub(crate) use survey::DamagedUnit;
 pub(super) use survey::{Survey, with_cause};

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, Row, Statement};
 use rustc_hash::FxHashSet;
 
 use super::digest::Digest;
-use super::unit::{DONE, Mark, kind_of, unpack_spans};
+use super::unit::{DONE, EXTRACTED, Mark, STAGE, WRITTEN, kind_of, unpack_spans};
 use super::{DocumentUnit, Extracted, PassageUnit, Records, bytes, damaged, digest, json, kept};
 use crate::domain::{
     Document, DocumentId, Extraction, Lines, Passage, PassageId, Positions, PseudoQuery, QuestionId, QuestionOrigin,
@@ -15,56 +15,47 @@ use crate::domain::{
 };
 use crate::error::{Error, Result};
 
-/// Documents that a run compares with their digests although it takes them from the current version.
+/// Documents that a run reads although they are as the current version has them: what that took for unchanged by
+/// mistake, it would have for good.
 const COMPARED_MAX: usize = 512;
+
+/// What a version keeps of a document's marker, which says by digests what the document is and how it was made into
+/// passages and questions: as long as the records say the same, it is the same.
+pub(crate) type Seal = Digest;
 
 /// A document in the records.
 #[derive(Debug)]
 pub enum ListedUnit {
     /// It is as the current version has it.
     AsInVersion(DocumentId),
-    /// It is another, or the version does not have it.
-    Read(Box<DocumentUnit>),
+    /// It is another, or it is not known to be the same.
+    Read(Box<DocumentUnit>, Option<Seal>),
+}
+
+/// Returns the seal that the current version has of a document.
+pub(super) type SealOf<'s> = dyn Fn(DocumentId) -> Option<Seal> + 's;
+
+/// What the markers say.
+struct Marked {
+    /// How many are of documents.
+    documents: usize,
+    /// Documents that are as the current version has them.
+    unchanged: FxHashSet<DocumentId>,
 }
 
 impl Records {
-    /// Calls `visit` with every document, by the ids that the sources give. Those that `is_in_version` and that did not
-    /// change since are not read, but for a few, others in each version, which are compared with their digests.
+    /// Calls `visit` with every document, by the ids that the sources give. One whose marker is there and whole, with
+    /// the `seal` that the current version has of it, is not read, but for a few, others in each version.
     ///
     /// # Errors
     ///
     /// If the records cannot be read, and the errors of `visit`, which end it.
-    pub fn for_each_changed_unit(
+    pub fn for_each_unit_after(
         &self,
-        is_in_version: &dyn Fn(DocumentId) -> bool,
+        seal: &SealOf<'_>,
         visit: &mut dyn FnMut(ListedUnit) -> Result<()>,
     ) -> Result<()> {
-        let wrong = || Error::records("read");
-        let _transaction = self.connection.unchecked_transaction().map_err(wrong())?;
-        let version = self.manifest()?.current.map_or(0, |it| it.0);
-        let order = "SELECT document, id FROM documents ORDER BY source_id, id";
-        let rows = self.read_all(order, |row| Ok((row.get::<_, i64>(0)?, bytes(row, 1)?))).map_err(wrong())?;
-        self.check_none_is_lost(rows.len())?;
-        let changed: FxHashSet<i64> = self.read_all(CHANGED, |row| row.get(0)).map_err(wrong())?.into_iter().collect();
-        let first = (version as usize).wrapping_mul(COMPARED_MAX) % rows.len().max(1);
-        let is_compared = |at: usize| (at + rows.len() - first) % rows.len() < COMPARED_MAX;
-        let mut read = Read::new(self)?;
-        let mut last = None;
-        for (at, (row, id)) in rows.iter().enumerate() {
-            let id = DocumentId::from_bytes(*id);
-            let is_as_before = !changed.contains(row) && is_in_version(id);
-            if is_as_before && !is_compared(at) {
-                last = Some(id);
-                visit(ListedUnit::AsInVersion(id))?;
-                continue;
-            }
-            let unit = read.unit(*row)?;
-            if last.replace(id) == Some(id) {
-                return Err(self.corrupt(format!("it has the document {} twice", named(&unit))));
-            }
-            visit(if is_as_before { ListedUnit::AsInVersion(id) } else { ListedUnit::Read(Box::new(unit)) })?;
-        }
-        Ok(())
+        self.each_unit(Some((seal, COMPARED_MAX)), visit)
     }
 
     /// Calls `visit` with every document and all that was made from it, by the ids that the sources give.
@@ -73,35 +64,81 @@ impl Records {
     ///
     /// If the records cannot be read, and the errors of `visit`, which end it.
     pub fn for_each_document_unit(&self, visit: &mut dyn FnMut(DocumentUnit) -> Result<()>) -> Result<()> {
+        self.each_unit(None, &mut |unit| match unit {
+            ListedUnit::Read(unit, _) => visit(*unit),
+            ListedUnit::AsInVersion(_) => Ok(()),
+        })
+    }
+
+    /// Calls `visit` with every document; those that have their seal are not read, but for so many.
+    pub(super) fn each_unit(
+        &self,
+        sealed: Option<(&SealOf<'_>, usize)>,
+        visit: &mut dyn FnMut(ListedUnit) -> Result<()>,
+    ) -> Result<()> {
         let wrong = || Error::records("read");
         // One transaction, so that the data is consistent even during a write.
         let _transaction = self.connection.unchecked_transaction().map_err(wrong())?;
+        let version = self.manifest()?.current.map_or(0, |it| it.0);
         // By bytes: the same on every machine.
-        let order = "SELECT document FROM documents ORDER BY source_id, id";
-        let rows = self.read_all(order, |row| row.get::<_, i64>(0)).map_err(wrong())?;
-        self.check_none_is_lost(rows.len())?;
+        let order = "SELECT document, id FROM documents NOT INDEXED ORDER BY source_id, id";
+        let rows = self.read_all(order, |row| Ok((row.get::<_, i64>(0)?, bytes(row, 1)?))).map_err(wrong())?;
+        let Marked { documents, unchanged } = self.marked(sealed.map(|it| it.0)).map_err(wrong())?;
+        // A row that cannot be found any more must not pass for one that was removed.
+        if documents != rows.len() {
+            let found = rows.len();
+            return Err(self.corrupt(format!("it has {found} documents; {documents} are marked as done or failed")));
+        }
+        let compared = sealed.map_or(0, |it| it.1);
+        let first = (version as usize).wrapping_mul(compared) % rows.len().max(1);
+        let is_compared = |at: usize| (at + rows.len() - first) % rows.len() < compared;
         let mut read = Read::new(self)?;
-        let mut last = None;
-        for row in rows {
-            let unit = read.unit(row)?;
-            // They are sorted by id: a row whose id was damaged into another's would be next to it.
-            if last.replace(unit.document.id) == Some(unit.document.id) {
+        let mut seen = FxHashSet::default();
+        for (at, (row, id)) in rows.iter().enumerate() {
+            let id = DocumentId::from_bytes(*id);
+            let is_new = seen.insert(id);
+            if is_new && unchanged.contains(&id) && !is_compared(at) {
+                visit(ListedUnit::AsInVersion(id))?;
+                continue;
+            }
+            let (unit, seal) = read.sealed(*row)?;
+            if !is_new {
                 return Err(self.corrupt(format!("it has the document {} twice", named(&unit))));
             }
-            visit(unit)?;
+            visit(ListedUnit::Read(Box::new(unit), seal))?;
         }
         Ok(())
     }
 
-    /// Each document has a marker, and each marker of a document has it: a row that cannot be found any more must not
-    /// pass for one that was removed.
-    fn check_none_is_lost(&self, documents: usize) -> Result<()> {
-        const SQL: &str = "SELECT count(*) FROM units WHERE stage = 'passages'";
-        let marked: i64 = self.connection.query_row(SQL, [], |row| row.get(0)).map_err(Error::records("read"))?;
-        if usize::try_from(marked) == Ok(documents) {
-            return Ok(());
+    /// Returns what the markers say, each as its row has it: an index of the database may be damaged on its own, and
+    /// what is not found in it must not pass for unchanged. Once a marker is damaged, no document is known to be the
+    /// same; nor is it once a model wrote of any passage, since only the marker of that passage says so.
+    fn marked(&self, seal: Option<&SealOf<'_>>) -> rusqlite::Result<Marked> {
+        let digests = if self.has_digests() { "content, digest" } else { "NULL, NULL" };
+        let sql = format!("SELECT stage, key, fingerprint, state, reason, {digests} FROM units NOT INDEXED");
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        let mut marked = Marked { documents: 0, unchanged: FxHashSet::default() };
+        let mut seal = seal;
+        while let Some(row) = rows.next()? {
+            marked.documents += usize::from(row.get_ref(0)?.as_bytes().is_ok_and(|stage| stage == STAGE.as_bytes()));
+            let Some(of_version) = seal else { continue };
+            match Mark::read(row, 0) {
+                Ok((mark, Some(digest)))
+                    if ![WRITTEN, EXTRACTED].contains(&mark.stage) && digest::mark(&mark) == digest =>
+                {
+                    let id = DocumentId::from_bytes(*mark.key);
+                    if mark.stage == STAGE && of_version(id) == Some(digest) {
+                        marked.unchanged.insert(id);
+                    }
+                }
+                _ => seal = None,
+            }
         }
-        Err(self.corrupt(format!("it has {documents} documents; {marked} are marked as done or failed")))
+        if seal.is_none() {
+            marked.unchanged.clear();
+        }
+        Ok(marked)
     }
 
     /// Returns a document with all that was made from it.
@@ -141,12 +178,6 @@ impl Units<'_> {
     }
 }
 
-/// Documents that changed since the current version, or of which a passage did.
-const CHANGED: &str = "SELECT d.document FROM units u JOIN documents d ON d.id = u.key \
-                       WHERE u.version IS NULL AND u.stage = 'passages' \
-                       UNION SELECT p.document FROM units u JOIN passages p ON p.id = u.key \
-                       WHERE u.version IS NULL AND u.stage <> 'passages'";
-
 /// Returns the name of a document that may be damaged, as far as it is worth showing.
 pub(super) fn named(unit: &DocumentUnit) -> String {
     format!("`{}`", unit.document.uri.chars().take(NAME_CHARS_MAX).collect::<String>())
@@ -156,7 +187,7 @@ pub(super) fn named(unit: &DocumentUnit) -> String {
 const DIGESTS: &str = "u.content, u.digest";
 const NO_DIGESTS: &str = "NULL, NULL";
 /// The columns of a model's extraction from a passage, and their tables.
-const EXTRACTED: &str = ", x.fingerprint, e.found, e.digest";
+const FOUND: &str = ", x.fingerprint, e.found, e.digest";
 const EXTRACTIONS: &str = " LEFT JOIN units x ON x.stage = 'entities' AND x.key = p.id AND x.state = 1 \
                            LEFT JOIN extractions e ON e.passage = p.passage";
 /// The column of positions.
@@ -175,7 +206,7 @@ pub(super) struct Read<'c> {
 }
 
 /// The contents of a document's marker.
-struct Marked {
+struct MarkerOf {
     content: Option<Digest>,
     digest: Option<Digest>,
     stage: Option<String>,
@@ -192,7 +223,7 @@ impl<'c> Read<'c> {
             let sql = if records.has_positions() { sql } else { sql.replace(POSITIONS, "NULL") };
             records.connection.prepare(&sql).map_err(Error::records("read"))
         };
-        let (found, tables) = if records.has_extractions() { (EXTRACTED, EXTRACTIONS) } else { (NOTHING, "") };
+        let (found, tables) = if records.has_extractions() { (FOUND, EXTRACTIONS) } else { (NOTHING, "") };
         Ok(Self {
             records,
             document: prepare(
@@ -219,6 +250,11 @@ impl<'c> Read<'c> {
     ///
     /// If it cannot be read, or is not what was written.
     pub(super) fn unit(&mut self, row: i64) -> Result<DocumentUnit> {
+        self.sealed(row).map(|(unit, _)| unit)
+    }
+
+    /// As [`Self::unit`], with the seal for a version that has it; none where a model wrote of it.
+    fn sealed(&mut self, row: i64) -> Result<(DocumentUnit, Option<Seal>)> {
         let wrong = || Error::records("read");
         let (mut unit, marked) = self.document.query_row([row], read_document).map_err(wrong())?;
         let mut lines = Lines::of(&unit.document.positions, &unit.document.text);
@@ -242,12 +278,14 @@ impl<'c> Read<'c> {
         }
         drop(rows);
         self.check(&unit, &marked)?;
-        Ok(unit)
+        let is_by_rules = unit.passages.iter().all(|it| it.writer.is_none() && it.extracted.is_none());
+        let seal = marked.digest.filter(|_| is_by_rules);
+        Ok((unit, seal))
     }
 
     /// Checks that a document and its marker are what was written, and belong together.
-    fn check(&self, unit: &DocumentUnit, marked: &Marked) -> Result<()> {
-        let Marked { content, digest, stage, fingerprint, state, reason } = marked;
+    fn check(&self, unit: &DocumentUnit, marked: &MarkerOf) -> Result<()> {
+        let MarkerOf { content, digest, stage, fingerprint, state, reason } = marked;
         let mark = Mark {
             stage: stage.as_deref().unwrap_or_default(),
             key: unit.document.id.as_bytes(),
@@ -292,8 +330,8 @@ fn extracted(records: &Records, row: &Row<'_>, passage: &Passage, unit: &Documen
     extracted.ok_or_else(wrong).map(Some)
 }
 
-fn read_document(row: &Row<'_>) -> rusqlite::Result<(DocumentUnit, Marked)> {
-    let marked = Marked {
+fn read_document(row: &Row<'_>) -> rusqlite::Result<(DocumentUnit, MarkerOf)> {
+    let marked = MarkerOf {
         content: kept(row, 13)?,
         digest: kept(row, 14)?,
         stage: row.get(12)?,

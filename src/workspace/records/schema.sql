@@ -80,7 +80,9 @@ CREATE TABLE reports (
 
 -- A unit is a document up to its passages and rule-made questions (stage `passages`), or a passage up to the questions
 -- that a model wrote (stage `questions`) or the entities that it found (stage `entities`), or a community with
--- its report (stage `reports`), or a cluster of entities with its summary (stage `summaries`).
+-- its report (stage `reports`), or a cluster of entities with its summary (stage `summaries`). The `version` is only
+-- counted: what a version has of a document is decided by the `digest` of its unit, which the version keeps. (Comments
+-- within a statement cannot change, since an index has it to the letter.)
 CREATE TABLE units (
     unit        INTEGER PRIMARY KEY,
     stage       TEXT NOT NULL,

@@ -8,7 +8,7 @@ use rusqlite::Row;
 use super::read::{NAME_CHARS_MAX, Read};
 use super::reports::OF_REPORTS;
 use super::unit::{Mark, STAGE, note_change};
-use super::{Digest, DocumentUnit, Records, bytes, digest, kept};
+use super::{DocumentUnit, Records, digest};
 use crate::domain::{DocumentId, PassageId, PseudoQuery, QuestionId};
 use crate::error::{Error, Result};
 use crate::ingest::content_hash;
@@ -146,14 +146,14 @@ impl Records {
         let mut statement = self.connection.prepare(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let Ok((mark, kept)) = read_mark(row, 0) else {
+            let Ok((mark, kept)) = Mark::read(row, 0) else {
                 survey.strays.push("a marker that cannot be read".to_owned());
                 continue;
             };
-            if !digest::is_right(self.format, kept, || digest::mark(&mark.as_mark())) {
-                survey.strays.push(format!("the marker of {}", PassageId::from_bytes(mark.key)));
+            if !digest::is_right(self.format, kept, || digest::mark(&mark)) {
+                survey.strays.push(format!("the marker of {}", PassageId::from_bytes(*mark.key)));
             } else if mark.stage == STAGE {
-                marked.insert(DocumentId::from_bytes(mark.key));
+                marked.insert(DocumentId::from_bytes(*mark.key));
             }
         }
         Ok(marked)
@@ -211,7 +211,7 @@ impl Records {
     fn damaged_marks(&self) -> Result<Vec<i64>> {
         let sql = "SELECT unit, stage, key, fingerprint, state, reason, content, digest FROM units NOT INDEXED";
         let rows = self.read_all(sql, |row| {
-            let is_right = read_mark(row, 1).is_ok_and(|(mark, kept)| kept == Some(digest::mark(&mark.as_mark())));
+            let is_right = Mark::read(row, 1).is_ok_and(|(mark, kept)| kept == Some(digest::mark(&mark)));
             Ok((row.get::<_, i64>(0)?, is_right))
         });
         Ok(rows.map_err(Error::records("read"))?.into_iter().filter(|(_, is_right)| !is_right).map(|it| it.0).collect())
@@ -304,42 +304,6 @@ pub(super) fn ids(unit: &DocumentUnit) -> Vec<String> {
         wrong.extend(it.questions.iter().filter(|it| !is_own(it)).map(|it| format!("question {}", it.id)));
     }
     wrong
-}
-
-/// A marker as it is read.
-pub(super) struct ReadMark {
-    stage: String,
-    key: [u8; 16],
-    fingerprint: String,
-    state: u8,
-    reason: Option<String>,
-    content: Option<Digest>,
-}
-
-impl ReadMark {
-    pub(super) fn as_mark(&self) -> Mark<'_> {
-        Mark {
-            stage: &self.stage,
-            key: &self.key,
-            fingerprint: &self.fingerprint,
-            state: self.state,
-            reason: self.reason.as_deref(),
-            content: self.content,
-        }
-    }
-}
-
-/// Reads a marker from columns beginning with `first`, and its digest.
-pub(super) fn read_mark(row: &Row<'_>, first: usize) -> rusqlite::Result<(ReadMark, Option<Digest>)> {
-    let mark = ReadMark {
-        stage: row.get(first)?,
-        key: bytes(row, first + 1)?,
-        fingerprint: row.get(first + 2)?,
-        state: row.get(first + 3)?,
-        reason: row.get(first + 4)?,
-        content: kept(row, first + 5)?,
-    };
-    Ok((mark, kept(row, first + 6)?))
 }
 
 /// Returns the message of an error, with its causes.

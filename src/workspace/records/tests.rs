@@ -1,6 +1,8 @@
 //! What the records guarantee: documents are replaced as a whole, nothing of the old ones is left, and everything is
 //! read back unchanged.
 
+use rustc_hash::FxHashMap;
+
 use super::*;
 use crate::domain::{
     ASPECTS_MAX, Aspect, ClusterSummary, Cost, DocumentId, ExtractedEntity, Extraction, Keywords, NamePair,
@@ -386,4 +388,131 @@ fn types_and_reports_are_kept_and_damaged_ones_are_found_and_deleted() {
     let all = [written(one, Ok(summary(vec![aspect; ASPECTS_MAX + 1])))];
     records.write_reports(ModelStage::Summaries, &all, "w").unwrap();
     assert_eq!(records.reports().unwrap_err().kind(), ErrorKind::Corrupt);
+}
+
+/// Returns an index of many documents, their seals in its version, and the document that changed since.
+fn changed_since(folder: &Path) -> (FxHashMap<DocumentId, Seal>, DocumentUnit) {
+    let mut records = records(folder);
+    let all: Vec<DocumentUnit> =
+        (0..40).map(|it| unit_of(&format!("n{it:02}"), None, &["One sentence.", "Another."])).collect();
+    records.commit_units(&all).unwrap();
+    let mut seals = FxHashMap::default();
+    let sealed = records.each_unit(None, &mut |unit| {
+        let ListedUnit::Read(unit, seal) = unit else { panic!() };
+        seals.insert(unit.document.id, seal.unwrap());
+        Ok(())
+    });
+    sealed.unwrap();
+    records.connection.execute("UPDATE units SET version = 1", []).unwrap();
+    let changed = unit_of("n17", None, &["One sentence.", "It is another now."]);
+    records.commit_units(std::slice::from_ref(&changed)).unwrap();
+    (seals, changed)
+}
+
+/// Returns the documents that are not as the version has them, if each is there once.
+fn read_after(records: &Records, seals: &FxHashMap<DocumentId, Seal>, compared: usize) -> Result<Vec<DocumentUnit>> {
+    let (mut seen, mut read) = (Vec::new(), Vec::new());
+    records.each_unit(Some((&|id| seals.get(&id).copied(), compared)), &mut |unit| {
+        match unit {
+            ListedUnit::AsInVersion(id) => seen.push(id),
+            ListedUnit::Read(unit, _) => {
+                seen.push(unit.document.id);
+                read.push(*unit);
+            }
+        }
+        Ok(())
+    })?;
+    seen.sort_unstable();
+    let mut due: Vec<DocumentId> = seals.keys().copied().collect();
+    due.sort_unstable();
+    assert_eq!(seen, due);
+    Ok(read)
+}
+
+#[test]
+fn what_changed_is_read_whatever_the_markers_say_of_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (seals, changed) = changed_since(folder.path());
+    let mut records = records(folder.path());
+    for version in ["NULL", "0", "1", "9"] {
+        records.connection.execute(&format!("UPDATE units SET version = {version}"), []).unwrap();
+        assert_eq!(read_after(&records, &seals, 0).unwrap(), std::slice::from_ref(&changed), "{version}");
+    }
+    // Some are read although they have their seals, and those without seals are read.
+    assert_eq!(read_after(&records, &seals, 10).unwrap().len(), 11);
+    let known = |(id, seal): (&DocumentId, &Seal)| (*id, if id.as_bytes()[0] % 2 == 0 { *seal } else { [1; 16] });
+    let some: FxHashMap<DocumentId, Seal> = seals.iter().map(known).collect();
+    let unknown = some.iter().filter(|(id, seal)| **seal == [1; 16] && **id != changed.document.id).count();
+    assert_eq!(read_after(&records, &some, 0).unwrap().len(), unknown + 1);
+    // Where a model wrote, all is read, and has no seals there.
+    let written = WrittenQuestions { passage: changed.passages[0].passage.id, questions: Ok(Vec::new()) };
+    records.write_questions(&[written], "w").unwrap();
+    assert_eq!(read_after(&records, &seals, 0).unwrap().len(), seals.len());
+    let mut unsealed = Vec::new();
+    let sealed = records.each_unit(None, &mut |unit| {
+        if let ListedUnit::Read(unit, None) = unit {
+            unsealed.push(unit.document.id);
+        }
+        Ok(())
+    });
+    sealed.unwrap();
+    assert_eq!(unsealed, [changed.document.id]);
+}
+
+#[test]
+fn a_marker_that_was_damaged_or_is_lost_makes_no_document_pass_for_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (seals, changed) = changed_since(folder.path());
+    let records = records(folder.path());
+    records.connection.execute_batch("CREATE TEMP TABLE saved AS SELECT * FROM units WHERE unit = 3").unwrap();
+    for damage in [
+        "UPDATE units SET fingerprint = 'another' WHERE unit = 3",
+        "UPDATE units SET key = x'00112233445566778899aabbccddeeff' WHERE unit = 3",
+        "UPDATE units SET stage = 'passagez' WHERE unit = 3",
+        "UPDATE units SET content = NULL WHERE unit = 3",
+        "UPDATE units SET digest = x'' WHERE unit = 3",
+        "UPDATE units SET state = 2 WHERE unit = 3",
+        "DELETE FROM units WHERE unit = 3",
+    ] {
+        records.connection.execute_batch(damage).unwrap();
+        let error = read_after(&records, &seals, 0).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{damage}: {error}");
+        records.connection.execute_batch("DELETE FROM units WHERE unit = 3").unwrap();
+        records.connection.execute_batch("INSERT INTO units SELECT * FROM saved").unwrap();
+        assert_eq!(read_after(&records, &seals, 0).unwrap(), std::slice::from_ref(&changed), "{damage}");
+    }
+}
+
+/// The database's own check before a write does not compare its indexes with the tables.
+#[test]
+fn damage_to_an_index_of_the_database_hides_no_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let (seals, changed) = changed_since(folder.path());
+    let path = folder.path().join("cairn.db");
+    let of_ids = "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND name LIKE 'sqlite_autoindex_%' \
+                  AND tbl_name IN ('documents', 'units')";
+    let (pages, page_bytes) = {
+        let records = records(folder.path());
+        records.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let pages: Vec<usize> = records.read_all(of_ids, |row| row.get::<_, u32>(0).map(|it| it as usize)).unwrap();
+        (pages, records.connection.pragma_query_value(None, "page_size", |row| row.get::<_, u32>(0)).unwrap() as usize)
+    };
+    assert_eq!(pages.len(), 2);
+    let whole = std::fs::read(&path).unwrap();
+    let mut unnoticed = 0;
+    for page in pages {
+        let used = |at: &usize| whole[*at] != 0;
+        for at in ((page - 1) * page_bytes..page * page_bytes).filter(used).step_by(11) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            std::fs::write(&path, damaged).unwrap();
+            let read = Records::open_to_read(&path).and_then(|records| read_after(&records, &seals, 0));
+            match read {
+                Ok(read) => assert_eq!(read, std::slice::from_ref(&changed), "{at}"),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{at}: {error}"),
+            }
+            unnoticed += usize::from(Records::open_to_read(&path).is_ok());
+        }
+    }
+    assert!(unnoticed > 50, "{unnoticed}");
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Statement, Transaction, params};
+use rusqlite::types::Type;
+use rusqlite::{OptionalExtension, Row, Statement, Transaction, params};
 
 use super::digest::{self, Digest};
 use super::extracted::{Extracted, InsertExtraction};
-use super::{Records, look, seal_manifest};
+use super::{Records, damaged, kept, look, seal_manifest};
 use crate::domain::{Cancellation, Document, DocumentId, Passage, PseudoQuery, QuestionKind, Span};
 use crate::error::{Error, Result};
 
@@ -247,6 +248,20 @@ impl<'a> Mark<'a> {
     /// Returns the marker of a unit that is done.
     pub(super) const fn done(stage: &'a str, key: &'a [u8; 16], fingerprint: &'a str) -> Self {
         Self { stage, key, fingerprint, state: DONE, reason: None, content: None }
+    }
+
+    /// Reads a marker from columns beginning with `first`, and its digest.
+    pub(super) fn read(row: &'a Row<'_>, first: usize) -> rusqlite::Result<(Self, Option<Digest>)> {
+        let key = row.get_ref(first + 1)?.as_blob()?;
+        let mark = Self {
+            stage: row.get_ref(first)?.as_str()?,
+            key: key.try_into().map_err(|_| damaged(first + 1, Type::Blob, "no id"))?,
+            fingerprint: row.get_ref(first + 2)?.as_str()?,
+            state: row.get(first + 3)?,
+            reason: row.get_ref(first + 4)?.as_str_or_null()?,
+            content: kept(row, first + 5)?,
+        };
+        Ok((mark, kept(row, first + 6)?))
     }
 }
 
