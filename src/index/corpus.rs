@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::stages::vectors::Texts;
 use super::stages::{Digest, Inputs};
-use super::units::{Before, CollectedUnits, Version};
+use super::units::{Before, CorpusUnits, Version};
 use crate::domain::{Document, Extraction, Passage, PseudoQuery, QuestionKind};
 use crate::graph::duplicates::{Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
@@ -37,8 +37,8 @@ impl<'a> Corpus<'a> {
     }
 
     /// Returns the corpus of documents of which some were taken from the last version.
-    pub(super) fn after(units: &'a CollectedUnits<'a>) -> Self {
-        let CollectedUnits { units, before, seals, version } = units;
+    pub(super) fn after(units: &'a CorpusUnits<'a>) -> Self {
+        let CorpusUnits { units, before, seals, version } = units;
         let known = before.iter().copied().zip(seals.iter().copied());
         Self::of_each(units.iter().zip(known), version.as_ref())
     }

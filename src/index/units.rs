@@ -25,7 +25,7 @@ pub(super) enum Before {
 /// Documents with all that was made from them, but for their texts: passages have their parts of them, and a version
 /// needs no more.
 #[derive(Default)]
-pub(super) struct CollectedUnits<'v> {
+pub(super) struct CorpusUnits<'v> {
     pub(super) units: Vec<DocumentUnit>,
     pub(super) before: Vec<Before>,
     /// What the records say of each, for the version after this.
@@ -45,7 +45,7 @@ pub(super) fn read(records: &Records) -> Result<Vec<DocumentUnit>> {
     Ok(units)
 }
 
-impl<'v> CollectedUnits<'v> {
+impl<'v> CorpusUnits<'v> {
     /// Returns all that the records hold. What did not change is taken from `last`, if that can be.
     pub(super) fn after(records: &Records, last: Option<&'v LastVersion>) -> Result<Self> {
         if let Some((version, documents)) = last.and_then(Version::of) {
@@ -211,7 +211,7 @@ mod tests {
     fn taken(last: &LastVersion, due: &[DocumentUnit]) -> Option<Vec<DocumentUnit>> {
         let (version, documents) = Version::checked(last.graph()?, last.texts()?)?;
         let listed = due.iter().map(|unit| ListedUnit::AsInVersion(unit.document.id)).collect();
-        CollectedUnits::of(listed, Some(version), &documents).ok().map(|it| it.units)
+        CorpusUnits::of(listed, Some(version), &documents).ok().map(|it| it.units)
     }
 
     #[test]

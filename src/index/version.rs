@@ -17,7 +17,7 @@ use super::stages::resolution::{Resolutions, Resolved};
 use super::stages::terms::{Fields, FindTerms};
 use super::stages::vectors::{Embedding, Field, WhenSpent};
 use super::stages::{StageKind, Stages};
-use super::units::CollectedUnits;
+use super::units::CorpusUnits;
 use crate::domain::IndexVersion;
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -63,8 +63,7 @@ pub(super) async fn build(
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
 ) -> Result<Built> {
     let (mut stages, cancellation) = (Stages::begin(past.last.as_deref(), options)?, &options.cancellation);
-    let units = CollectedUnits::after(writer.records(), past.last.as_deref())?;
-    let asked = writer.records().name_pairs()?;
+    let (units, asked) = (CorpusUnits::after(writer.records(), past.last.as_deref())?, writer.records().name_pairs()?);
     let (corpus, is_costly) = (&Corpus::after(&units), embedder.is_costly());
     let difference = past.last.as_deref().and_then(|last| Difference::of(corpus, last));
     let difference = difference.as_ref();
