@@ -27,8 +27,8 @@ pub(in crate::index) struct Difference<'c> {
 }
 
 impl<'c> Difference<'c> {
-    /// Compares a corpus with the last version; none where nothing can be taken from that. Where documents of the corpus
-    /// were, something can.
+    /// Compares a corpus with the last version; none where nothing can be taken from that. Where documents of the
+    /// corpus were, something can.
     pub(in crate::index) fn of(corpus: &'c Corpus<'c>, last: &'c LastVersion) -> Option<Self> {
         let Version { graph, texts } = *corpus.version?;
         let named = corpus.named();

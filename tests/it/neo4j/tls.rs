@@ -20,7 +20,8 @@ fn a_server_is_reached_with_encryption_if_it_is_trusted_and_with_the_right_passw
         return;
     }
     let settings = format!(
-        "{ENCRYPTED}\ndbms.security.auth_max_failed_attempts=0\ndbms.ssl.policy.bolt.enabled=true\ndbms.ssl.policy.bolt.client_auth=NONE\n\
+        "{ENCRYPTED}\ndbms.security.auth_max_failed_attempts=0\n\
+        dbms.ssl.policy.bolt.enabled=true\ndbms.ssl.policy.bolt.client_auth=NONE\n\
         dbms.ssl.policy.bolt.base_directory={}\ndbms.ssl.policy.bolt.private_key=server.key\n\
         dbms.ssl.policy.bolt.public_certificate=server.crt",
         certificate.display()
