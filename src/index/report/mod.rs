@@ -258,7 +258,7 @@ impl<'a> Reported<'a> {
     }
 
     fn described(&self, (entity, said): &(EntityOrdinal, Vec<&str>)) -> Due<DescribeSkill> {
-        let name = self.materials.spelling(*entity).to_owned();
+        let name = self.materials.spelling(*entity);
         let descriptions = said.iter().map(|&it| it.to_owned()).collect();
         Due::of(self.entity(*entity), &name.clone(), DescribeTask { name, descriptions })
     }
