@@ -1,6 +1,5 @@
 //! What publishing refuses, and that it changes nothing then.
 
-use std::fs;
 use std::process::Stdio;
 
 use crate::support::neo4j::{bare_database, database, database_to_reshape, server};
