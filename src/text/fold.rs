@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 
 /// Returns `text` in compatibility decomposition without its combining marks: `Á` is `A`, `ﬁ` is `fi`.
 #[must_use]
@@ -11,7 +10,20 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.nfkd().filter(|c| !is_mark(*c)).collect())
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() {
+            folded.push(c);
+        } else {
+            // Only marks would have to be put in order.
+            decompose_compatible(c, |c| {
+                if !is_mark(c) {
+                    folded.push(c)
+                }
+            });
+        }
+    }
+    Cow::Owned(folded)
 }
 
 /// Returns whether folding drops `c`. Signs that are letters of their own, as in Devanagari, have class 0 and stay.
@@ -37,5 +49,6 @@ mod tests {
         assert!(matches!(fold("Plain text"), Cow::Borrowed("Plain text")));
         assert_eq!(fold("Þórður Čapek, ﬁn"), "Þorður Capek, fin");
         assert_eq!(fold("e\u{301}"), "e");
+        assert_eq!(fold("½ ㌔ 한 ộ q\u{307}\u{323}"), "1⁄2 キロ \u{1112}\u{1161}\u{11ab} o q");
     }
 }

@@ -52,11 +52,10 @@ pub(super) fn identifiers(text: &str) -> Vec<Identifier> {
 
 /// Returns whether there is anything in `text` that identifiers are known by.
 fn may_have_some(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let marks = |byte: &u8| matches!(byte, b'_' | b'.' | b':' | b'/' | b'-' | b'@');
-    bytes.iter().any(marks)
-        || bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
-        || bytes.windows(2).any(|pair| pair[0].is_ascii_uppercase() && pair[1].is_ascii_uppercase())
+    text.as_bytes().windows(2).any(|pair| match pair[0] {
+        b'_' | b'.' | b':' | b'/' | b'-' | b'@' => !pair[1].is_ascii_whitespace(),
+        first => first.is_ascii_alphabetic() && pair[1].is_ascii_uppercase(),
+    })
 }
 
 /// Returns whether two words stand in one identifier by what is between them.
@@ -130,11 +129,12 @@ fn in_series(text: &str, words: &[Word<'_>], run: Range<usize>) -> Option<String
 }
 
 /// Returns the humps of a word in camel case, in lower case: `reflog`, `expire` of `reflogExpire`; none of others.
-fn humps(word: &str) -> Vec<String> {
-    if !word.is_ascii() || !word.bytes().any(|byte| byte.is_ascii_lowercase()) {
+pub(super) fn humps(word: &str) -> Vec<String> {
+    let bytes = word.as_bytes();
+    let has_capitals_inside = bytes.iter().skip(1).any(u8::is_ascii_uppercase);
+    if !has_capitals_inside || !word.is_ascii() || !bytes.iter().any(u8::is_ascii_lowercase) {
         return Vec::new();
     }
-    let bytes = word.as_bytes();
     let begins = |at: usize| {
         let (before, here) = (bytes[at - 1], bytes[at]);
         let after_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);

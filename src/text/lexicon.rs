@@ -1,6 +1,7 @@
 //! Word lists and stems.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -90,24 +91,30 @@ const STEMS_MAX: usize = 1 << 16;
 const STEMMED_BYTES_MAX: usize = 32;
 
 thread_local! {
-    static STEMS: RefCell<FxHashMap<String, String>> = RefCell::default();
+    static STEMS: RefCell<FxHashMap<Box<str>, Rc<str>>> = RefCell::default();
 }
 
 /// Returns the English stem of a folded word.
 #[must_use]
 pub(crate) fn stem(word: &str) -> String {
+    shared_stem(word).as_ref().to_owned()
+}
+
+/// As [`stem`], without a copy of one that is remembered.
+#[must_use]
+pub(super) fn shared_stem(word: &str) -> Rc<str> {
     if word.len() > STEMMED_BYTES_MAX {
-        return stem_anew(word);
+        return stem_anew(word).into();
     }
     STEMS.with_borrow_mut(|stems| {
         if let Some(stem) = stems.get(word) {
-            return stem.clone();
+            return Rc::clone(stem);
         }
-        let stem = stem_anew(word);
+        let stem: Rc<str> = stem_anew(word).into();
         if stems.len() >= STEMS_MAX {
             stems.clear();
         }
-        stems.insert(word.to_owned(), stem.clone());
+        stems.insert(word.into(), Rc::clone(&stem));
         stem
     })
 }
@@ -156,7 +163,7 @@ mod tests {
         assert_eq!(["walking", "walking"].map(stem), ["walk", "walk"]);
         let long = "a".repeat(STEMMED_BYTES_MAX + 1);
         assert_eq!(stem(&long), long);
-        assert!(STEMS.with_borrow(|stems| !stems.contains_key(&long)));
+        assert!(STEMS.with_borrow(|stems| !stems.contains_key(long.as_str())));
     }
 
     #[test]

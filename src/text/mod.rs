@@ -27,12 +27,12 @@ mod words;
 
 pub(crate) use counted::{counted, plural};
 pub(crate) use fold::fold;
-pub(crate) use words::{FoldedWords, Word, spelled, tokens, words};
+pub(crate) use words::{FoldedWords, Word, lower, spelled, tokens, words};
 
 pub use keywords::{Clause, KeywordQuery, Occur};
 
 pub use terms::terms;
-pub(crate) use terms::{Terms, term, term_spans};
+pub(crate) use terms::{Terms, each_term, term, term_spans};
 
 pub(crate) use lexicon::{DAYS, MONTHS, cue, cue_of_stem, is_linking_word, is_stop_word, related, stem};
 

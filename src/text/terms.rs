@@ -2,12 +2,13 @@
 //! neighboring characters in scripts without spaces between words.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::fold::push_folded;
-use super::identifiers::{self, Identifier};
-use super::lexicon::{is_stop_word, stem};
+use super::identifiers::{Identifier, humps, identifiers};
+use super::lexicon::{is_stop_word, shared_stem, stem};
 use super::segments;
-use super::words::{Word, tokens, words};
+use super::words::{Word, lower, words};
 
 /// The terms of a text, those of its words apart from those that only help to find identifiers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,23 +25,45 @@ pub(crate) struct Terms {
 /// and in parts, so that both who knows an identifier and who knows a word of it finds it.
 #[must_use]
 pub fn terms(text: &str) -> Vec<String> {
-    let Terms { mut words, mut identifiers, mut parts } = Terms::of(text);
-    words.append(&mut identifiers);
-    words.append(&mut parts);
-    words
+    let mut terms = Vec::new();
+    each_term(text, &mut |term| terms.push(term.to_owned()));
+    terms
+}
+
+/// Visits the [`terms`] of `text`, in their order.
+pub(crate) fn each_term(text: &str, visit: &mut dyn FnMut(&str)) {
+    each_of_words(text, visit);
+    let identifiers = identifiers(text);
+    for whole in identifiers.iter().filter_map(|it| it.whole.as_deref()) {
+        visit(&shared_stem(whole));
+    }
+    for part in identifiers.iter().flat_map(|it| &it.parts).filter(|part| !is_stop_word(part)) {
+        visit(&shared_stem(part));
+    }
+}
+
+/// Visits the terms of the words of `text`.
+fn each_of_words(text: &str, visit: &mut dyn FnMut(&str)) {
+    if !text.is_ascii() && text.contains(segments::is_unspaced) {
+        unspaced(text).iter().for_each(|term| visit(term));
+    } else {
+        each_of_spaced(text, visit);
+    }
+}
+
+fn each_of_spaced(text: &str, visit: &mut dyn FnMut(&str)) {
+    for word in words(&lower(text)).iter().filter(|word| !is_stop_word(word.text)) {
+        visit(&shared_term(word.text));
+    }
 }
 
 impl Terms {
     /// Returns the terms of a text.
     #[must_use]
     pub(crate) fn of(text: &str) -> Self {
-        let words = if text.is_ascii() || !text.contains(segments::is_unspaced) {
-            tokens(text).iter().filter(|word| !is_stop_word(word)).map(|word| term(word)).collect()
-        } else {
-            unspaced(text)
-        };
-        let mut terms = Self { words, ..Self::default() };
-        for Identifier { whole, parts } in identifiers::identifiers(text) {
+        let mut terms = Self::default();
+        each_of_words(text, &mut |term| terms.words.push(term.to_owned()));
+        for Identifier { whole, parts } in identifiers(text) {
             terms.identifiers.extend(whole.map(|whole| stem(&whole)));
             terms.parts.extend(parts.iter().filter(|part| !is_stop_word(part)).map(|part| stem(part)));
         }
@@ -52,6 +75,7 @@ impl Terms {
 #[must_use]
 pub(crate) fn term_spans(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
+    let mut folded = String::new();
     for word in words(text) {
         if word.text.contains(segments::is_unspaced) {
             let mut start = word.start;
@@ -59,24 +83,25 @@ pub(crate) fn term_spans(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Ra
                 spans_of_segment(segment, start, is_wanted, &mut spans);
                 start += segment.len();
             }
-        } else if is_of_wanted(word.text, is_wanted) {
+        } else if is_of_wanted(word.text, is_wanted, &mut folded) {
             spans.push(word.start..word.end);
         }
     }
     spans
 }
 
-fn is_of_wanted(word: &str, is_wanted: &dyn Fn(&str) -> bool) -> bool {
-    let mut folded = String::new();
-    push_folded(word, &mut folded);
-    let is_itself = !is_stop_word(&folded) && is_wanted(&term(&folded));
-    is_itself || Terms::of(word).parts.iter().any(|part| is_wanted(part))
+/// `folded` is room for the folded word.
+fn is_of_wanted(word: &str, is_wanted: &dyn Fn(&str) -> bool, folded: &mut String) -> bool {
+    let is_wanted = |word: &str| !is_stop_word(word) && is_wanted(&shared_term(word));
+    folded.clear();
+    push_folded(word, folded);
+    is_wanted(folded) || humps(word).iter().any(|part| is_wanted(part))
 }
 
 /// Appends where a segment at `start` has wanted pairs; pairs that overlap are one span.
 fn spans_of_segment(segment: &str, start: usize, is_wanted: &dyn Fn(&str) -> bool, spans: &mut Vec<Range<usize>>) {
     if !segment.contains(segments::is_unspaced) {
-        spans.extend(is_of_wanted(segment, is_wanted).then(|| start..start + segment.len()));
+        spans.extend(is_of_wanted(segment, is_wanted, &mut String::new()).then(|| start..start + segment.len()));
         return;
     }
     let ends: Vec<(usize, usize)> = segment.char_indices().map(|(at, c)| (at, at + c.len_utf8())).collect();
@@ -96,7 +121,11 @@ fn spans_of_segment(segment: &str, start: usize, is_wanted: &dyn Fn(&str) -> boo
 /// Returns the term of a folded word: its stem, by the rules of the language that its script is mostly used for.
 #[must_use]
 pub(crate) fn term(word: &str) -> String {
-    segments::stem(word).unwrap_or_else(|| stem(word))
+    shared_term(word).as_ref().to_owned()
+}
+
+fn shared_term(word: &str) -> Rc<str> {
+    segments::stem(word).map_or_else(|| shared_stem(word), Rc::from)
 }
 
 /// Returns the terms of the words of a text in which some have no spaces between.
@@ -111,7 +140,7 @@ fn unspaced(text: &str) -> Vec<String> {
             if segment.contains(segments::is_unspaced) {
                 segments::push_pairs(segment, &mut terms);
             } else {
-                terms.extend(tokens(segment).iter().filter(|word| !is_stop_word(word)).map(|word| term(word)));
+                each_of_spaced(segment, &mut |term| terms.push(term.to_owned()));
             }
         }
     }

@@ -66,9 +66,14 @@ fn word(text: &str, start: usize, end: usize) -> Word<'_> {
 /// Returns the words of `text`, folded and in lower case.
 #[must_use]
 pub(crate) fn tokens(text: &str) -> Vec<String> {
+    words(&lower(text)).into_iter().map(|word| word.text.to_owned()).collect()
+}
+
+/// Returns `text` folded and in lower case; its words are [`tokens`].
+#[must_use]
+pub(crate) fn lower(text: &str) -> String {
     let folded = fold(text);
-    let lower = if folded.is_ascii() { folded.to_ascii_lowercase() } else { folded.to_lowercase() };
-    words(&lower).into_iter().map(|word| word.text.to_owned()).collect()
+    if folded.is_ascii() { folded.to_ascii_lowercase() } else { folded.to_lowercase() }
 }
 
 /// Returns folded words as `text` writes them first, in lower case; a word that it does not have stays as it is.

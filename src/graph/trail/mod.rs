@@ -15,6 +15,7 @@ mod links;
 mod trust;
 mod weights;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 pub use candidates::{CANDIDATES, Candidates, Leap, Setting, Substituted, TextFit};
@@ -219,7 +220,7 @@ pub fn edge_candidates(
     let pool = pool(evidence, options.pool);
     let weights = EdgeWeights::from(EdgeFeatures::default());
     let judge = Judge { graph, evidence, weights: &weights, pool: &pool };
-    sources.iter().map(|source| judge.candidates(*source)).collect()
+    sources.par_iter().map(|source| judge.candidates(*source)).collect()
 }
 
 /// Returns whether each passage is among the question's best, by a plain sum of its evidence before the first round.

@@ -1,5 +1,8 @@
 //! The passages found, in the form in which they are shown.
 
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
 use crate::domain::{Hit, Span, Why};
 use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
@@ -18,11 +21,11 @@ pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
     query.reader.prepare(&passages)?;
     let graph = query.reader.graph();
     let asked = Asked::of(query);
-    let hit = |(&(passage, score), rank): (&(PassageOrdinal, f32), u32)| {
+    let hit = |(place, &(passage, score)): (usize, &(PassageOrdinal, f32))| {
         let shown = query.reader.passage(passage)?;
         let document = query.reader.document(graph.passage_document[passage])?;
         Ok(Hit {
-            rank,
+            rank: place as u32 + 1,
             matches: asked.matches(&shown.text),
             why: asked.why(passage)?,
             score,
@@ -30,7 +33,7 @@ pub(in crate::query) fn hits(found: &Ranking) -> Result<Vec<Hit>> {
             ..unasked(shown, document)
         })
     };
-    found.ranked.iter().zip(1..).map(hit).collect()
+    found.ranked.par_iter().enumerate().map(hit).collect()
 }
 
 /// Returns a passage in the form in which it is shown if no question led to it.
@@ -60,6 +63,7 @@ pub(in crate::query) fn unasked(shown: PassageText, document: DocumentText) -> H
 /// The terms to find in the texts of passages.
 struct Asked<'a> {
     query: &'a Query,
+    terms: FxHashSet<&'a str>,
     /// The words of the question as it has them, each once, with the bits of their terms.
     words: Vec<(String, u64)>,
 }
@@ -76,16 +80,14 @@ impl<'a> Asked<'a> {
                 asked.push((word.text.to_owned(), bit));
             }
         }
-        Self { query, words: asked }
+        let terms = query.question.distinct.iter().map(|it| it.0.as_str()).collect();
+        Self { query, terms, words: asked }
     }
 
     fn matches(&self, text: &str) -> Vec<Span> {
         let exact = &self.query.exact;
-        let spans = if exact.scan.is_some() {
-            exact.spans(text)
-        } else {
-            term_spans(text, &|term| self.query.question.distinct.iter().any(|it| it.0 == *term))
-        };
+        let spans =
+            if exact.scan.is_some() { exact.spans(text) } else { term_spans(text, &|term| self.terms.contains(term)) };
         spans.into_iter().map(Span::from).collect()
     }
 

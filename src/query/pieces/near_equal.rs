@@ -1,15 +1,16 @@
 //! Near-duplicate passages: one is shown, with the number of the others.
 
-use std::hash::{Hash as _, Hasher as _};
+use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::domain::{Hit, NearEqual, PassageId};
 use crate::error::Result;
 use crate::graph::ordinal::PassageOrdinal;
 use crate::query::session::query::{Ranking, on_cpu};
-use crate::text::tokens;
+use crate::text::{lower, words};
 
 /// Additional passages retrieved to replace near-duplicates.
 pub(in crate::query) const ROOM: usize = 10;
@@ -44,21 +45,24 @@ fn grouped_now(mut ranking: Ranking, count: usize) -> Result<(Ranking, Groups)> 
     let compared = ranking.ranked.len().min(COMPARED_MAX);
     let passages: Vec<PassageOrdinal> = ranking.ranked[..compared].iter().map(|it| it.0).collect();
     reader.prepare(&passages)?;
+    let read = |passage: &PassageOrdinal| {
+        let shown = reader.passage(*passage)?;
+        Ok((*passage, shown.passage, shingles(&shown.text)))
+    };
+    let read: Vec<(PassageOrdinal, PassageId, Vec<u64>)> = passages.par_iter().map(read).collect::<Result<_>>()?;
     let mut groups = Groups::default();
-    let mut kept: Vec<(PassageId, FxHashSet<u64>)> = Vec::new();
+    let mut kept: Vec<(PassageId, Vec<u64>)> = Vec::new();
     let mut dropped: FxHashSet<PassageOrdinal> = FxHashSet::default();
-    for passage in passages {
-        let shown = reader.passage(passage)?;
-        let own = shingles(&shown.text);
+    for (passage, id, own) in read {
         match kept.iter().find(|(_, other)| are_alike(&own, other)) {
             Some((better, _)) => {
                 let document = reader.document(reader.graph().passage_document[passage])?;
-                let near = NearEqual { passage: shown.passage, source_id: document.source_id, uri: document.uri };
+                let near = NearEqual { passage: id, source_id: document.source_id, uri: document.uri };
                 groups.entry(*better).or_default().push(near);
                 dropped.insert(passage);
             }
             None if kept.len() == count => break,
-            None => kept.push((shown.passage, own)),
+            None => kept.push((id, own)),
         }
     }
     ranking.ranked.retain(|(passage, _)| !dropped.contains(passage));
@@ -73,27 +77,44 @@ pub(in crate::query) fn tell(hits: &mut [Hit], mut groups: Groups) {
     }
 }
 
-/// Returns the shingles of a text; all of it if it has fewer words than a shingle.
-fn shingles(text: &str) -> FxHashSet<u64> {
-    let words = tokens(text);
-    let hash = |words: &[String]| {
-        let mut hasher = FxHasher::default();
-        words.hash(&mut hasher);
-        hasher.finish()
-    };
+/// Returns the shingles of a text, in order; all of it if it has fewer words than a shingle.
+fn shingles(text: &str) -> Vec<u64> {
+    let words: Vec<u64> = words(&lower(text)).iter().map(|word| hash(word.text)).collect();
     if words.len() < SHINGLE {
-        FxHashSet::from_iter([hash(&words)])
-    } else {
-        words.windows(SHINGLE).map(hash).collect()
+        return vec![hash(&words[..])];
     }
+    let mut shingles: Vec<u64> = words.windows(SHINGLE).map(hash).collect();
+    shingles.sort_unstable();
+    shingles.dedup();
+    shingles
 }
 
-fn are_alike(one: &FxHashSet<u64>, other: &FxHashSet<u64>) -> bool {
+fn hash<T: Hash + ?Sized>(of: &T) -> u64 {
+    let mut hasher = FxHasher::default();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Compares two lists of shingles, each in order.
+fn are_alike(one: &[u64], other: &[u64]) -> bool {
     let (small, large) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     if (small.len() as f64) < ALIKE_MIN * large.len() as f64 {
         return false;
     }
-    let both = small.iter().filter(|shingle| large.contains(*shingle)).count();
+    // How many of the smaller one may be missing from the larger one.
+    let most_missing = small.len() - (ALIKE_MIN / (1.0 + ALIKE_MIN) * (small.len() + large.len()) as f64) as usize;
+    let (mut both, mut missing, mut rest) = (0, 0, large);
+    for shingle in small {
+        rest = &rest[rest.partition_point(|it| it < shingle)..];
+        if rest.first() == Some(shingle) {
+            both += 1;
+        } else {
+            missing += 1;
+            if missing > most_missing {
+                return false;
+            }
+        }
+    }
     both as f64 >= ALIKE_MIN * (small.len() + large.len() - both) as f64
 }
 

@@ -7,13 +7,14 @@ mod text_fit;
 mod text_form;
 pub(in crate::query) mod weights;
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use crate::domain::{HopRound, Ledger, Step, StepKind};
 use crate::error::{Error, Result};
-use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::top;
 use crate::graph::trail::{
     CANDIDATES, CandidateFeatures, Candidates, Evidence, Setting, Taken, TrailOptions, TrailWalk, TrailWeights, Trust,
@@ -67,9 +68,10 @@ impl Trail {
         };
         let own = Arc::clone(query);
         on_cpu(query, move |query| {
-            let paths = ranked.iter().map(|(passage, _)| Ok((*passage, path(query, &walked, *passage)?)));
+            let mut steps = Steps::of(query);
+            let paths = ranked.iter().map(|(passage, _)| Ok((*passage, steps.path(&walked, *passage)?)));
             let paths: FxHashMap<PassageOrdinal, Vec<Step>> = paths.collect::<Result<_>>()?;
-            let mut ledger = ledger(query, &walked, &options, &ranked, &judged)?;
+            let mut ledger = ledger(&mut steps, &walked, &options, &ranked, &judged)?;
             ledger.notes.push(how_far(query, &options, &ranked, &paths)?);
             Ok(Ranking { query: own, ranked, paths, ledger })
         })
@@ -236,40 +238,58 @@ fn boosted(
     ranked
 }
 
-fn path(query: &Query, walked: &TrailWalk, passage: PassageOrdinal) -> Result<Vec<Step>> {
-    walked.path(passage).iter().map(|(round, taken)| step(query, *round, taken)).collect()
+/// The steps of a walk in the form in which they are shown.
+struct Steps<'q> {
+    query: &'q Query,
+    /// The spelling of each entity so far.
+    spelled: FxHashMap<EntityOrdinal, String>,
 }
 
-fn step(query: &Query, round: u32, taken: &Taken) -> Result<Step> {
-    let entity = spelling(query.reader.as_ref(), taken.edge.entity)?;
-    let question = match taken.edge.kind {
-        StepKind::SharedEntity => format!("What else is said of {entity}?"),
-        StepKind::Name | StepKind::QuestionEdge => format!("What is {entity}?"),
-    };
-    Ok(Step {
-        from: query.reader.passage_id(taken.from),
-        to: query.reader.passage_id(taken.edge.to),
-        kind: taken.edge.kind,
-        question,
-        entity: Some(entity),
-        score: taken.gain,
-        round,
-    })
+impl<'q> Steps<'q> {
+    fn of(query: &'q Query) -> Self {
+        Self { query, spelled: FxHashMap::default() }
+    }
+
+    fn path(&mut self, walked: &TrailWalk, passage: PassageOrdinal) -> Result<Vec<Step>> {
+        walked.path(passage).iter().map(|(round, taken)| self.step(*round, taken)).collect()
+    }
+
+    fn step(&mut self, round: u32, taken: &Taken) -> Result<Step> {
+        let reader = self.query.reader.as_ref();
+        let entity = match self.spelled.entry(taken.edge.entity) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => new.insert(spelling(reader, taken.edge.entity)?).clone(),
+        };
+        let question = match taken.edge.kind {
+            StepKind::SharedEntity => format!("What else is said of {entity}?"),
+            StepKind::Name | StepKind::QuestionEdge => format!("What is {entity}?"),
+        };
+        Ok(Step {
+            from: reader.passage_id(taken.from),
+            to: reader.passage_id(taken.edge.to),
+            kind: taken.edge.kind,
+            question,
+            entity: Some(entity),
+            score: taken.gain,
+            round,
+        })
+    }
 }
 
 fn ledger(
-    query: &Query,
+    steps: &mut Steps<'_>,
     walked: &TrailWalk,
     options: &TrailOptions,
     ranked: &[(PassageOrdinal, f32)],
     judged: &judged::Judged,
 ) -> Result<Ledger> {
+    let query = steps.query;
     let seeds = top::best_of(&walked.seeds, options.expanded);
     let rounds = walked.rounds.iter().zip(1..).map(|(round, number)| {
         let mut taken: Vec<_> =
             round.taken.values().filter(|taken| ranked.iter().any(|it| it.0 == taken.edge.to)).collect();
         taken.sort_unstable_by(|a, b| top::best_first(&(a.edge.to, a.gain), &(b.edge.to, b.gain)));
-        let steps = taken.into_iter().map(|taken| step(query, number, taken)).collect::<Result<_>>()?;
+        let steps = taken.into_iter().map(|taken| steps.step(number, taken)).collect::<Result<_>>()?;
         let model = judged.rounds.get(number as usize - 1).cloned();
         Ok(HopRound { queue: round.expanded.len() as u32, judged: round.judged, steps, model })
     });

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::step;
+use super::Steps;
 use crate::domain::{Judgement, RoundReasoning, Verdict};
 use crate::error::Result;
 use crate::graph::ordinal::PassageOrdinal;
@@ -156,8 +156,9 @@ impl Judged {
         let shown = steps.clone();
         let items = on_cpu(query, move |query| {
             query.prepare_shown(&shown.iter().map(|it| it.edge.to).collect::<Vec<PassageOrdinal>>())?;
+            let mut steps = Steps::of(query);
             let item = |taken: &Taken| {
-                let question = step(query, number + 1, taken)?.question;
+                let question = steps.step(number + 1, taken)?.question;
                 Ok(JudgedItem::Step { from: query.shown_name(taken.from)?, question, to: query.shown(taken.edge.to)? })
             };
             shown.iter().map(item).collect::<Result<Vec<JudgedItem>>>()

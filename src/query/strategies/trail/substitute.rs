@@ -3,6 +3,7 @@
 //! "When did the director of the film die?" becomes, from the passage of the film, "when die" and the director's name:
 //! closer to the passage that answers it than the question as it was asked.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::error::Result;
@@ -95,5 +96,6 @@ pub(in crate::query) fn compared(
         };
         Substituted { leap: question.leap, cosines: candidates.pool().iter().map(best).collect() }
     };
-    Ok(questions.into_iter().zip(0..).map(compared).collect())
+    let numbers = 0..questions.len() as u32;
+    Ok(questions.into_par_iter().zip(numbers).map(compared).collect())
 }

@@ -1,5 +1,8 @@
 //! How well the texts of candidates fit a question, beyond the structure of the index.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::text_form::{is_listing, text_form};
@@ -9,7 +12,7 @@ use crate::graph::trail::TextFit;
 use crate::query::evidence::lexical;
 use crate::query::session::query::Query;
 use crate::store::{DocumentText, PassageText, TextField};
-use crate::text::{lead_name, terms};
+use crate::text::{each_term, lead_name, terms};
 
 /// A name that is so small a part of the question as this counts in full; less is damped.
 const NAME_SHARE: f32 = 0.4;
@@ -28,35 +31,34 @@ const NEAR_TERMS: usize = 16;
 pub(in crate::query) fn text_fits(query: &Query, passages: &[PassageOrdinal]) -> Result<Vec<TextFit>> {
     let asked = Asked::of(query)?;
     query.reader.prepare(passages)?;
-    let mut names = Names { query, worth: asked.worth.clone() };
-    passages.iter().map(|passage| fit(query, &asked, &mut names, *passage)).collect()
+    let names = || Names { query, asked: &asked, worth: FxHashMap::default() };
+    passages.par_iter().map_init(names, |names, passage| fit(query, &asked, names, *passage)).collect()
 }
 
 fn fit(query: &Query, asked: &Asked, names: &mut Names<'_>, passage: PassageOrdinal) -> Result<TextFit> {
     let PassageText { text, section, .. } = query.reader.passage(passage)?;
     let DocumentText { title, source_id, .. } =
         query.reader.document(query.reader.graph().passage_document[passage])?;
-    let name = terms(title.as_deref().or_else(|| lead_name(&text)).unwrap_or_default());
-    let lines: Vec<Vec<String>> = text.lines().map(terms).filter(|line| !line.is_empty()).collect();
-    let body: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
+    let name = title.as_deref().or_else(|| lead_name(&text)).unwrap_or_default();
     let above = section.as_deref().unwrap_or_default();
-    let heading = terms(above.rsplit(" › ").next().unwrap_or_default());
-    let headings: FxHashSet<String> = terms(above).into_iter().chain(name.iter().cloned()).collect();
+    let heading = above.rsplit(" › ").next().unwrap_or_default();
+    let (name_terms, body) = (asked.places(name), Body::of(&text, asked));
+    let headings = [asked.places(above), name_terms.clone()].concat();
     let mut fit = TextFit {
-        name_covered: names.covered(&name, asked)?,
-        bigrams: asked.bigrams([&name.iter().map(String::as_str).collect::<Vec<_>>(), &body]),
-        heading_fit: names.fit(&heading, asked)?.0,
-        headings_asked: asked.share(headings.iter().map(String::as_str)),
-        phrase: asked.phrase(&body),
-        near: asked.near(&body),
-        rarest: asked.rarest(&body),
+        name_covered: names.covered(name)?,
+        bigrams: asked.bigrams([&name_terms, &body.terms]),
+        heading_fit: names.fit(heading)?.0,
+        headings_asked: asked.share(&headings),
+        phrase: asked.phrase(&body.terms),
+        near: asked.near(&body.terms),
+        rarest: asked.rarest(&body.terms),
         listing: if is_listing(&source_id) || is_listing(above) { 1.0 } else { 0.0 },
         ..text_form(&text)
     };
-    for (place, line) in lines.iter().enumerate().filter(|(_, line)| line.len() <= LINE_TERMS_MAX) {
+    for (place, (line, own)) in body.lines.into_iter().enumerate().filter(|(_, it)| it.1.len() <= LINE_TERMS_MAX) {
         // A heading covers most of the question, or the question most of the heading.
-        if asked.share(line.iter().map(String::as_str)) >= LINE_SHARE_MIN {
-            let (both, covered) = names.fit(line, asked)?;
+        if asked.share(&body.terms[own]) >= LINE_SHARE_MIN {
+            let (both, covered) = names.fit(line)?;
             if both > fit.line_fit {
                 let opens = if place == 0 { 1.0 } else { 0.0 };
                 (fit.line_fit, fit.line_covered, fit.line_opens) = (both, covered, opens);
@@ -66,44 +68,113 @@ fn fit(query: &Query, asked: &Asked, names: &mut Names<'_>, passage: PassageOrdi
     Ok(fit)
 }
 
+/// The place of a term among those of a question; none of one that it lacks.
+type Place = Option<u16>;
+
+/// The terms of a text as the question has them.
+struct Body<'t> {
+    terms: Vec<Place>,
+    /// The lines with terms, with those of each.
+    lines: Vec<(&'t str, Range<usize>)>,
+}
+
+impl<'t> Body<'t> {
+    fn of(text: &'t str, asked: &Asked) -> Self {
+        let mut body = Self { terms: Vec::with_capacity(text.len() / 8), lines: Vec::new() };
+        for line in text.lines() {
+            let start = body.terms.len();
+            each_term(line, &mut |term| body.terms.push(asked.place(term)));
+            if body.terms.len() > start {
+                body.lines.push((line, start..body.terms.len()));
+            }
+        }
+        body
+    }
+}
+
 /// The terms of a question and their idf.
 struct Asked {
-    worth: FxHashMap<String, f32>,
+    places: FxHashMap<String, u16>,
+    /// The idf of each term; 0 of those after the first `weighed`.
+    worth: Vec<f32>,
+    weighed: usize,
     whole: f32,
     /// Its terms in order.
-    terms: Vec<String>,
-    /// Pairs of neighboring terms.
-    pairs: FxHashSet<(String, String)>,
+    terms: Vec<Place>,
+    /// Pairs of neighboring terms, each once.
+    pairs: Vec<[Place; 2]>,
+    /// The term with the highest idf.
+    rarest: Place,
 }
 
 impl Asked {
     fn of(query: &Query) -> Result<Self> {
-        let distinct = query.question.distinct.iter().map(|(term, _)| term.clone());
-        let worth: FxHashMap<String, f32> = distinct.zip(query.passage_words()?.idf.iter().copied()).collect();
-        let pairs = query.question.terms.windows(2).filter_map(|pair| match pair {
-            [first, second] => Some((first.clone(), second.clone())),
-            _ => None,
-        });
-        Ok(Self { whole: worth.values().sum(), pairs: pairs.collect(), terms: query.question.terms.clone(), worth })
+        let idf = &query.passage_words()?.idf;
+        let mut asked = Self {
+            places: FxHashMap::default(),
+            worth: idf.clone(),
+            weighed: idf.len(),
+            whole: idf.iter().sum(),
+            terms: Vec::new(),
+            pairs: Vec::new(),
+            rarest: None,
+        };
+        for ((term, _), place) in query.question.distinct.iter().zip(0..) {
+            asked.places.insert(term.clone(), place);
+        }
+        for term in &query.question.terms {
+            let next = asked.worth.len() as u16;
+            let place = *asked.places.entry(term.clone()).or_insert(next);
+            if place == next {
+                asked.worth.push(0.0);
+            }
+            asked.terms.push(Some(place));
+        }
+        asked.pairs = asked.terms.array_windows().copied().collect();
+        asked.pairs.sort_unstable();
+        asked.pairs.dedup();
+        let rarest = query.question.distinct.iter().zip(idf).max_by(|a, b| a.1.total_cmp(b.1).then(b.0.0.cmp(&a.0.0)));
+        asked.rarest = rarest.and_then(|((term, _), _)| asked.place(term));
+        Ok(asked)
+    }
+
+    fn place(&self, term: &str) -> Place {
+        self.places.get(term).copied()
+    }
+
+    /// Returns the places of the terms of a text.
+    fn places(&self, text: &str) -> Vec<Place> {
+        let mut places = Vec::new();
+        each_term(text, &mut |term| places.push(self.place(term)));
+        places
+    }
+
+    fn worth(&self, place: Place) -> f32 {
+        place.map_or(0.0, |place| self.worth[usize::from(place)])
     }
 
     /// Returns the share of the question that is among `terms`, by idf.
-    fn share<'a>(&self, terms: impl Iterator<Item = &'a str>) -> f32 {
-        let own: FxHashSet<&str> = terms.collect();
-        let covered: f32 = self.worth.iter().filter(|it| own.contains(it.0.as_str())).map(|it| it.1).sum();
-        covered / self.whole.max(1e-9)
+    fn share(&self, terms: &[Place]) -> f32 {
+        let mut own: Vec<u16> = terms.iter().copied().flatten().collect();
+        own.sort_unstable();
+        own.dedup();
+        own.into_iter().map(|place| self.worth(Some(place))).sum::<f32>() / self.whole.max(1e-9)
     }
 
     /// Returns the share of the longest run of terms in `body` that is also in the question, by idf.
-    fn phrase(&self, body: &[&str]) -> f32 {
-        let worth = |term: &String| self.worth.get(term).copied().unwrap_or(0.0);
-        let whole: f32 = self.terms.iter().map(worth).sum();
+    fn phrase(&self, body: &[Place]) -> f32 {
+        let whole: f32 = self.terms.iter().map(|place| self.worth(*place)).sum();
         let mut best = 0.0f32;
         // By position in the question: the value of the run that ends there and at the last position of the body.
         let mut rows = vec![0.0f32; self.terms.len() + 1];
+        let mut is_open = false;
         for term in body {
+            if term.is_none() && !is_open {
+                continue;
+            }
+            is_open = term.is_some();
             for place in (0..self.terms.len()).rev() {
-                let row = if self.terms[place] == *term { rows[place] + worth(&self.terms[place]) } else { 0.0 };
+                let row = if self.terms[place] == *term { rows[place] + self.worth(*term) } else { 0.0 };
                 rows[place + 1] = row;
                 best = best.max(row);
             }
@@ -112,20 +183,16 @@ impl Asked {
     }
 
     /// Returns the largest share of the question within [`NEAR_TERMS`] of `body`, by idf.
-    fn near(&self, body: &[&str]) -> f32 {
-        let found: Vec<(usize, &str, f32)> = body
-            .iter()
-            .enumerate()
-            .filter_map(|(place, term)| self.worth.get(*term).map(|worth| (place, *term, *worth)))
-            .collect();
+    fn near(&self, body: &[Place]) -> f32 {
+        let found: Vec<(usize, u16)> = body.iter().zip(0..).filter_map(|(place, at)| Some((at, (*place)?))).collect();
         let mut best = 0.0f32;
-        for (first, (start, _, _)) in found.iter().enumerate() {
-            let mut seen: Vec<&str> = Vec::new();
+        for (first, (start, _)) in found.iter().enumerate() {
+            let mut seen: Vec<u16> = Vec::new();
             let mut sum = 0.0;
-            for (_, term, worth) in found[first..].iter().take_while(|it| it.0 < start + NEAR_TERMS) {
-                if !seen.contains(term) {
-                    seen.push(term);
-                    sum += worth;
+            for (_, place) in found[first..].iter().take_while(|it| it.0 < start + NEAR_TERMS) {
+                if !seen.contains(place) {
+                    seen.push(*place);
+                    sum += self.worth(Some(*place));
                 }
             }
             best = best.max(sum);
@@ -134,21 +201,15 @@ impl Asked {
     }
 
     /// Returns 1 if the rarest term occurs in `body`.
-    fn rarest(&self, body: &[&str]) -> f32 {
-        let rarest = self.worth.iter().max_by(|a, b| a.1.total_cmp(b.1).then_with(|| b.0.cmp(a.0)));
-        if rarest.is_some_and(|(term, _)| body.contains(&term.as_str())) { 1.0 } else { 0.0 }
+    fn rarest(&self, body: &[Place]) -> f32 {
+        if self.rarest.is_some() && body.contains(&self.rarest) { 1.0 } else { 0.0 }
     }
 
     /// Returns the share of the question's pairs that occur in one of `lists`, by idf.
-    fn bigrams(&self, lists: [&[&str]; 2]) -> f32 {
-        let worth = |pair: &(String, String)| {
-            let of = |term: &String| self.worth.get(term).copied().unwrap_or(0.0);
-            of(&pair.0) + of(&pair.1)
-        };
+    fn bigrams(&self, lists: [&[Place]; 2]) -> f32 {
+        let worth = |pair: &[Place; 2]| self.worth(pair[0]) + self.worth(pair[1]);
         let whole: f32 = self.pairs.iter().map(worth).sum();
-        let stands = |pair: &&(String, String)| {
-            lists.iter().any(|list| list.windows(2).any(|it| it[0] == pair.0 && it[1] == pair.1))
-        };
+        let stands = |pair: &&[Place; 2]| lists.iter().any(|list| list.array_windows().any(|it| it == *pair));
         if whole > 0.0 { self.pairs.iter().filter(stands).map(worth).sum::<f32>() / whole } else { 0.0 }
     }
 }
@@ -156,51 +217,52 @@ impl Asked {
 /// Weights of the terms of names, as far as they were looked up.
 struct Names<'a> {
     query: &'a Query,
+    asked: &'a Asked,
     worth: FxHashMap<String, f32>,
 }
 
 impl Names<'_> {
     /// Returns Σ idf(name ∩ question)/Σ idf(name), damped if the question is much longer than the name.
-    fn covered(&mut self, name: &[String], asked: &Asked) -> Result<f32> {
-        let (mut covered, mut whole) = (0.0, 0.0);
-        for term in name.iter().collect::<FxHashSet<_>>() {
-            let worth = self.worth(term)?;
-            whole += worth;
-            if asked.worth.contains_key(term) {
-                covered += worth;
-            }
-        }
+    fn covered(&mut self, name: &str) -> Result<f32> {
+        let (covered, whole) = self.sums(name)?;
         if covered <= 0.0 || whole <= 0.0 {
             return Ok(0.0);
         }
-        Ok(covered / whole * (covered / (NAME_SHARE * asked.whole).max(1e-9)).min(1.0).sqrt())
+        Ok(covered / whole * (covered / (NAME_SHARE * self.asked.whole).max(1e-9)).min(1.0).sqrt())
     }
 
     /// Returns how well a heading fits the question, as the harmonic mean of the share of each in the other, and the
     /// share of the heading.
-    fn fit(&mut self, heading: &[String], asked: &Asked) -> Result<(f32, f32)> {
-        let (mut covered, mut whole) = (0.0, 0.0);
-        for term in heading.iter().collect::<FxHashSet<_>>() {
-            let worth = self.worth(term)?;
-            whole += worth;
-            if asked.worth.contains_key(term) {
-                covered += worth;
-            }
-        }
+    fn fit(&mut self, heading: &str) -> Result<(f32, f32)> {
+        let (covered, whole) = self.sums(heading)?;
         if covered <= 0.0 {
             return Ok((0.0, 0.0));
         }
-        Ok((2.0 * covered / (whole + asked.whole), covered / whole))
+        Ok((2.0 * covered / (whole + self.asked.whole), covered / whole))
     }
 
-    fn worth(&mut self, term: &str) -> Result<f32> {
-        if let Some(worth) = self.worth.get(term) {
+    /// Returns the idf of the terms of a name that the question has, and of all.
+    fn sums(&mut self, name: &str) -> Result<(f32, f32)> {
+        let (mut covered, mut whole) = (0.0, 0.0);
+        for term in terms(name).into_iter().collect::<FxHashSet<_>>() {
+            let place = self.asked.place(&term).filter(|place| usize::from(*place) < self.asked.weighed);
+            let worth = self.worth(term)?;
+            whole += worth;
+            if place.is_some() {
+                covered += worth;
+            }
+        }
+        Ok((covered, whole))
+    }
+
+    fn worth(&mut self, term: String) -> Result<f32> {
+        if let Some(worth) = self.worth.get(&term) {
             return Ok(*worth);
         }
         let reader = &self.query.reader;
-        let frequency = reader.frequency(TextField::Passage, term)?;
+        let frequency = reader.frequency(TextField::Passage, &term)?;
         let worth = lexical::idf(lexical::count(reader.as_ref(), TextField::Passage), frequency.max(1));
-        self.worth.insert(term.to_owned(), worth);
+        self.worth.insert(term, worth);
         Ok(worth)
     }
 }

@@ -1,7 +1,7 @@
 //! What kind of text a candidate is, whatever the question: prose, a list, a table, code, a list of contents.
 
 use crate::graph::trail::TextFit;
-use crate::text::{is_stop_word, tokens};
+use crate::text::{is_stop_word, lower, tokens, words};
 
 /// Bytes of a text that are examined: its kind shows early.
 const LOOKED_AT: usize = 1_200;
@@ -31,8 +31,9 @@ const LISTINGS: [&str; 18] = [
 pub(super) fn text_form(text: &str) -> TextFit {
     let end = (0..=LOOKED_AT.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let looked_at = &text[..end];
-    let words = tokens(looked_at);
-    let stop_words = words.iter().filter(|word| is_stop_word(word)).count();
+    let lower = lower(looked_at);
+    let words = words(&lower);
+    let stop_words = words.iter().filter(|word| is_stop_word(word.text)).count();
     let lines: Vec<&str> = looked_at.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let bulleted = lines.iter().filter(|line| is_item(line)).count();
     let visible = looked_at.chars().filter(|it| !it.is_whitespace()).count();
