@@ -5,6 +5,7 @@
 //! `BINS` ranges, empty ranges filled from their neighbours as Shrivastava (2017) densifies them. The share of equal
 //! bins estimates the share of shingles that two documents have in common.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Words per shingle.
@@ -15,10 +16,16 @@ const SHINGLES_MIN: usize = 24;
 const BINS: usize = 128;
 /// Of these, numbers that have to be equal for two documents to be compared.
 const BAND: usize = 8;
+/// Bands of a signature.
+const BANDS: usize = BINS / BAND;
 /// Equal numbers of two signatures from which on documents are nearly equal: nine in ten shingles in common.
 const EQUAL_MIN: usize = 115;
 /// Documents of one band that are compared with the first of it.
 const BAND_DOCUMENTS_MAX: usize = 64;
+
+/// A hash of each band of a signature, by which signatures to compare are found; zeros for a document with too little
+/// text.
+pub type Bands = [u32; BANDS];
 
 /// The signature of a document; none for one with too little text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +59,20 @@ impl Signature {
         Self(Some(Box::new(filled(bins))))
     }
 
-    fn numbers(&self) -> Option<&[u32; BINS]> {
-        self.0.as_deref()
+    /// Returns its bands.
+    #[must_use]
+    pub fn bands(&self) -> Bands {
+        let mut bands = [0; BANDS];
+        for (band, numbers) in bands.iter_mut().zip(self.0.iter().flat_map(|numbers| numbers.chunks_exact(BAND))) {
+            *band = (numbers.iter().fold(0, |all, number| mixed(all ^ u64::from(*number))) >> 32) as u32;
+        }
+        bands
+    }
+
+    /// Returns whether two documents are nearly equal.
+    fn is_near(&self, other: &Self) -> bool {
+        let both = self.0.iter().zip(&other.0);
+        both.into_iter().any(|(own, other)| own.iter().zip(&**other).filter(|(a, b)| a == b).count() >= EQUAL_MIN)
     }
 }
 
@@ -92,32 +111,30 @@ fn filled(bins: [u32; BINS]) -> [u32; BINS] {
 }
 
 /// Returns for each document the first one, by number, that it is a near-duplicate of; itself if there is none before
-/// it.
+/// it. `signature` returns that of a document by its number, and is called for those that share a band with another.
 ///
 /// Documents are compared only with firsts, so that a chain of small changes does not join distant documents.
 ///
 /// # Complexity
 ///
-/// Linear in the documents, as long as few of different documents agree in a band.
+/// O(documents · log documents), as long as few of different documents agree in a band.
 #[must_use]
-pub fn originals(signatures: &[Signature]) -> Vec<u32> {
-    let mut originals: Vec<u32> = (0..signatures.len() as u32).collect();
-    let mut firsts: FxHashMap<(usize, u64), Vec<u32>> = FxHashMap::default();
-    for (number, signature) in (0..).zip(signatures) {
-        let Some(numbers) = signature.numbers() else { continue };
-        let bands: Vec<(usize, u64)> = numbers.chunks_exact(BAND).map(band).enumerate().collect();
-        let mut candidates: Vec<u32> = bands.iter().filter_map(|it| firsts.get(it)).flatten().copied().collect();
+pub fn originals(bands: &[Bands], signature: impl Fn(u32) -> Signature + Sync) -> Vec<u32> {
+    let mut originals: Vec<u32> = (0..bands.len() as u32).collect();
+    let shared = sharing(bands);
+    let signatures: FxHashMap<u32, Signature> = shared.par_iter().map(|number| (*number, signature(*number))).collect();
+    let mut firsts: FxHashMap<(usize, u32), Vec<u32>> = FxHashMap::default();
+    for number in shared {
+        let keys = || bands[number as usize].into_iter().enumerate();
+        let mut candidates: Vec<u32> = keys().filter_map(|key| firsts.get(&key)).flatten().copied().collect();
         candidates.sort_unstable();
         candidates.dedup();
-        let is_equal = |first: &u32| {
-            let other = signatures.get(*first as usize).and_then(Signature::numbers);
-            other.is_some_and(|other| numbers.iter().zip(other).filter(|(a, b)| a == b).count() >= EQUAL_MIN)
-        };
-        if let Some(first) = candidates.into_iter().find(is_equal) {
+        let own = &signatures[&number];
+        if let Some(first) = candidates.into_iter().find(|first| own.is_near(&signatures[first])) {
             originals[number as usize] = first;
             continue;
         }
-        for key in bands {
+        for key in keys() {
             let firsts = firsts.entry(key).or_default();
             if firsts.len() < BAND_DOCUMENTS_MAX {
                 firsts.push(number);
@@ -127,8 +144,20 @@ pub fn originals(signatures: &[Signature]) -> Vec<u32> {
     originals
 }
 
-fn band(numbers: &[u32]) -> u64 {
-    numbers.iter().fold(0, |all, number| mixed(all ^ u64::from(*number)))
+/// Returns the documents that share a band with another, in order.
+fn sharing(bands: &[Bands]) -> Vec<u32> {
+    let of_band = |place: usize| {
+        let has_text = |it: &(&Bands, u32)| *it.0 != [0; BANDS];
+        let mut keys: Vec<(u32, u32)> =
+            bands.iter().zip(0..).filter(has_text).map(|(bands, number)| (bands[place], number)).collect();
+        keys.sort_unstable();
+        let shared = keys.chunk_by(|one, other| one.0 == other.0).filter(|same| same.len() > 1);
+        shared.flatten().map(|it| it.1).collect::<Vec<u32>>()
+    };
+    let mut sharing: Vec<u32> = (0..BANDS).into_par_iter().flat_map_iter(of_band).collect();
+    sharing.sort_unstable();
+    sharing.dedup();
+    sharing
 }
 
 #[cfg(test)]
@@ -142,6 +171,11 @@ mod tests {
 
     fn of(words: &[String]) -> Signature {
         Signature::of([words.join(" ").as_str()])
+    }
+
+    fn firsts(signatures: &[Signature]) -> Vec<u32> {
+        let bands: Vec<Bands> = signatures.iter().map(Signature::bands).collect();
+        originals(&bands, |number| signatures[number as usize].clone())
     }
 
     /// The exact share of common shingles.
@@ -162,7 +196,8 @@ mod tests {
                 after[at * 800 / changes.max(1)] = format!("new{at}");
             }
             let (a, b) = (of(&before), of(&after));
-            let equal = a.numbers().unwrap().iter().zip(b.numbers().unwrap()).filter(|(a, b)| a == b).count();
+            let (a, b) = (a.0.unwrap(), b.0.unwrap());
+            let equal = a.iter().zip(&*b).filter(|(a, b)| a == b).count();
             let (estimate, truth) = (equal as f64 / BINS as f64, shared(&before, &after));
             assert!((estimate - truth).abs() < 0.12, "{changes}: {estimate} of {truth}");
         }
@@ -178,8 +213,8 @@ mod tests {
         let other = text(2, 600);
         let short = text(1, 10);
         let signatures = [of(&other), of(&first), of(&short), of(&second), of(&far), of(&short), of(&first)];
-        assert_eq!(originals(&signatures), [0, 1, 2, 1, 4, 5, 1]);
-        assert!(originals(&[]).is_empty());
+        assert_eq!(firsts(&signatures), [0, 1, 2, 1, 4, 5, 1]);
+        assert!(firsts(&[]).is_empty());
     }
 
     #[test]
@@ -196,6 +231,6 @@ mod tests {
     fn many_equal_documents_take_no_longer_each() {
         let one = of(&text(1, 200));
         let all = vec![one; 20_000];
-        assert!(originals(&all).iter().all(|it| *it == 0));
+        assert!(firsts(&all).iter().all(|it| *it == 0));
     }
 }

@@ -2,14 +2,15 @@
 
 use rayon::prelude::*;
 
+use super::stages::difference::Difference;
 use super::stages::vectors::Texts;
 use super::stages::{Digest, Inputs};
 use super::units::{Before, CorpusUnits, Version};
 use crate::domain::{Document, Extraction, Passage, PseudoQuery, QuestionKind};
-use crate::graph::duplicates::{Signature, originals};
+use crate::graph::duplicates::{Bands, Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
-use crate::workspace::{DocumentUnit, Seal};
+use crate::workspace::{DocumentUnit, PassageUnit, Seal};
 
 /// The documents of a version with what it is made of, in the order of its ordinals. Of those that were taken from the
 /// last version, the keywords of questions are there alone.
@@ -29,6 +30,8 @@ pub(super) struct Corpus<'a> {
     /// The passage of each question.
     pub(super) incoming_passage: Vec<PassageOrdinal>,
     pub(super) outgoing_passage: Vec<PassageOrdinal>,
+    /// The documents as names are found in them.
+    pub(super) named: Vec<NamedDocument<'a>>,
 }
 
 impl<'a> Corpus<'a> {
@@ -58,11 +61,13 @@ impl<'a> Corpus<'a> {
             outgoing: Vec::new(),
             incoming_passage: Vec::new(),
             outgoing_passage: Vec::new(),
+            named: Vec::with_capacity(units.len()),
         };
         for (unit, (before, seal)) in units.filter(|(unit, _)| !unit.passages.is_empty()) {
             corpus.documents.push(&unit.document);
             corpus.before.push(before);
             corpus.seals.push(seal);
+            corpus.named.push(named(unit));
             for passage in &unit.passages {
                 let number = PassageOrdinal::at(corpus.passages.len());
                 corpus.passages.push(&passage.passage);
@@ -84,22 +89,26 @@ impl<'a> Corpus<'a> {
         self.passages.iter().map(|passage| passage.sentences.len()).sum()
     }
 
-    /// Returns, for each document, the first that it is nearly equal to.
-    pub(super) fn originals(&self) -> Vec<DocumentOrdinal> {
-        let named = self.named();
+    /// Returns, for each document, by what near-duplicates of it are found, and the first that it is nearly equal to.
+    pub(super) fn originals(&self, difference: Option<&Difference<'_>>) -> (Vec<Bands>, Vec<DocumentOrdinal>) {
         let signature = |document: &NamedDocument<'_>| Signature::of(document.passages.iter().map(|it| it.text));
-        let signatures: Vec<Signature> = named.par_iter().map(signature).collect();
-        originals(&signatures).into_iter().map(DocumentOrdinal).collect()
+        let bands = |(number, document): (usize, &NamedDocument<'_>)| {
+            let known = difference.and_then(|it| it.bands(DocumentOrdinal::at(number)));
+            known.unwrap_or_else(|| signature(document).bands())
+        };
+        let bands: Vec<Bands> = self.named.par_iter().enumerate().map(bands).collect();
+        let originals = originals(&bands, |number| signature(&self.named[number as usize]));
+        (bands, originals.into_iter().map(DocumentOrdinal).collect())
     }
 
     /// Returns a digest of titles, passages and sentences, in order: of what names, their vectors and terms are made.
     pub(super) fn digest(&self) -> Digest {
         let mut inputs = Inputs::new();
-        for document in self.named() {
+        for document in &self.named {
             let title = document.title;
             inputs.number(usize::from(title.is_some())).text(title.unwrap_or_default());
             inputs.number(document.passages.len());
-            for passage in document.passages {
+            for passage in &document.passages {
                 if passage.is_code() {
                     inputs.text(passage.media_type);
                 }
@@ -134,23 +143,6 @@ impl<'a> Corpus<'a> {
         found.into_iter().next().map(|_| inputs.digest())
     }
 
-    pub(super) fn named(&self) -> Vec<NamedDocument<'a>> {
-        let mut passages = self.passages.iter().zip(&self.extractions).peekable();
-        let named = |document: &&'a Document| {
-            let mut own = Vec::new();
-            while let Some((passage, extraction)) = passages.next_if(|it| it.0.document == document.id) {
-                own.push(NamedPassage {
-                    text: &passage.text,
-                    sentences: &passage.sentences,
-                    media_type: &document.media_type,
-                    extraction: *extraction,
-                });
-            }
-            NamedDocument { title: document.title.as_deref(), passages: own }
-        };
-        self.documents.iter().map(named).collect()
-    }
-
     /// Returns the texts that have vectors.
     pub(super) fn texts(&self) -> Texts<'a> {
         let mut documents = self.documents.iter().peekable();
@@ -161,4 +153,15 @@ impl<'a> Corpus<'a> {
         }
         Texts::of(&self.passages, &titles, [&self.incoming, &self.outgoing])
     }
+}
+
+fn named(unit: &DocumentUnit) -> NamedDocument<'_> {
+    let DocumentUnit { document, passages, .. } = unit;
+    let passages = passages.iter().map(|PassageUnit { passage, extracted, .. }| NamedPassage {
+        text: &passage.text,
+        sentences: &passage.sentences,
+        media_type: &document.media_type,
+        extraction: extracted.as_ref().map(|it| &it.found),
+    });
+    NamedDocument { title: document.title.as_deref(), passages: passages.collect() }
 }

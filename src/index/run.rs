@@ -230,11 +230,10 @@ impl Run {
             self.warnings
                 .push(format!("{} passages of very long documents have more names than are kept", built.passages_cut));
         }
-        let counts = self.workspace.status()?.counts;
         self.vectors = self.embedder.account().is_some().then_some(built.vectors);
         self.stages = built.stages;
         self.asked = built.asked.or_else(|| self.asked.take());
-        Ok((documents, built.version, counts, Some(built.edges_cut)))
+        Ok((documents, built.version, built.counts, Some(built.edges_cut)))
     }
 
     /// Returns which documents the version contains: if a first run did not read all of them, a run that reads no

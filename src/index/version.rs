@@ -18,7 +18,7 @@ use super::stages::terms::{Fields, FindTerms};
 use super::stages::vectors::{Embedding, Field, WhenSpent};
 use super::stages::{StageKind, Stages};
 use super::units::CorpusUnits;
-use crate::domain::IndexVersion;
+use crate::domain::{Counts, IndexVersion};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::llm::ChatModel;
@@ -27,6 +27,7 @@ use crate::workspace::{LastVersion, Terms, VersionParts, Writer};
 /// The result of building a version.
 pub(super) struct Built {
     pub(super) version: IndexVersion,
+    pub(super) counts: Counts,
     pub(super) edges_cut: u64,
     pub(super) vectors: VectorReport,
     /// Passages of which some mentions were left out.
@@ -64,7 +65,7 @@ pub(super) async fn build(
 ) -> Result<Built> {
     let (mut stages, cancellation) = (Stages::begin(past.last.as_deref(), options)?, &options.cancellation);
     let (units, asked) = (CorpusUnits::after(writer.records(), past.last.as_deref())?, writer.records().name_pairs()?);
-    let (corpus, is_costly) = (&Corpus::after(&units), embedder.is_costly());
+    let corpus = &Corpus::after(&units);
     let difference = past.last.as_deref().and_then(|last| Difference::of(corpus, last));
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
@@ -73,19 +74,17 @@ pub(super) async fn build(
     let resolutions = Resolutions::of(corpus, (&found, difference), (digest, &asked), cancellation);
     let Resolved { resolution: same, clues } = stages.run(resolutions).await?;
     let Named { mut packed, origins, statistics } = found.with(clues);
-    let keeper = is_costly.then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
+    let keeper = embedder.is_costly().then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
     let mut embedding =
         Embedding::new(embedder, (&texts, digest), (&past.earlier, difference), keeper, when_spent, options);
     let passages = stages.run(embedding.field(Field::Passages)).await?;
     let sentences = stages.run(embedding.field(Field::Sentences)).await?;
     let incoming = stages.run(embedding.field(Field::Incoming)).await?;
-    // Those that cost little serve matching alone.
-    let outgoing = if is_costly { Some(stages.run(embedding.field(Field::Outgoing)).await?) } else { None };
-    embedding.forget();
+    let outgoing = stages.run(embedding.field(Field::Outgoing)).await?;
+    let vectors = embedding.finish();
     let sides = Sides::of(corpus, difference, &mut packed);
-    let of_questions = (incoming.view(), outgoing.as_ref().map(|it| it.view()));
-    let matching = Matching::of(&sides, of_questions, &mut embedding, (&packed, past.last.as_deref()), options);
-    let (matches, vectors) = (stages.run(matching).await?, embedding.finish());
+    let of_questions = (incoming.view(), outgoing.view());
+    let matches = stages.run(Matching::of(&sides, of_questions, (&packed, past.last.as_deref()), options)).await?;
     let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
     let how = (options, past.found_by(&found_by));
@@ -101,10 +100,12 @@ pub(super) async fn build(
         Fields::TakenOver(held) => Terms::TakenOver(held),
     };
     stages.enter(StageKind::Writing)?;
-    let version = writer.publish_version(&VersionParts {
+    let (bands, originals) = corpus.originals(difference);
+    let parts = VersionParts {
         created_at: &clock::now(),
         documents: &corpus.documents,
-        originals: &corpus.originals(),
+        originals: &originals,
+        bands: &bands,
         seals: &corpus.seals,
         passages: &corpus.passages,
         incoming: &corpus.incoming,
@@ -112,7 +113,7 @@ pub(super) async fn build(
         passage_vectors: passages.view(),
         sentence_vectors: sentences.view(),
         incoming_vectors: incoming.view(),
-        outgoing_vectors: outgoing.as_ref().map(|it| it.view()),
+        outgoing_vectors: outgoing.view(),
         terms,
         graph: &packed,
         matches: Some(&matches),
@@ -122,7 +123,8 @@ pub(super) async fn build(
         resolution: &same,
         without_vectors: vectors.left,
         stages: &stages.marks,
-    })?;
+    };
+    let (counts, version) = (parts.counts(), writer.publish_version(&parts)?);
     let [passages_cut] = stages.finish([StageKind::Names]);
-    Ok(Built { version, edges_cut, vectors, passages_cut, stages: stages.reports, asked })
+    Ok(Built { version, counts, edges_cut, vectors, passages_cut, stages: stages.reports, asked })
 }

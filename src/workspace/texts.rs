@@ -13,6 +13,7 @@ use super::stamp::Stamp;
 use super::version_files::HeldFile;
 use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span};
 use crate::error::{Error, Result};
+use crate::graph::duplicates::Bands;
 use crate::graph::ordinal::{
     self, DocumentOrdinal, IncomingOrdinal, Ordinal, Ordinals, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
 };
@@ -24,6 +25,8 @@ pub(super) struct Texts<'a> {
     pub(super) documents: &'a [&'a Document],
     /// For each document, the first that it is a near-duplicate of; itself if there is none before it.
     pub(super) originals: &'a [DocumentOrdinal],
+    /// By what near-duplicates of each are found, for the next version.
+    pub(super) bands: &'a [Bands],
     /// What the records say of each document, for the next version.
     pub(super) seals: &'a [Option<Seal>],
     pub(super) passages: &'a [&'a Passage],
@@ -74,7 +77,7 @@ impl<'a> Column<'a> {
 
 /// Writes `texts.bin`.
 pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
-    let Texts { documents, originals, seals, passages, incoming, outgoing } = *texts;
+    let Texts { documents, originals, bands, seals, passages, incoming, outgoing } = *texts;
     let seals: Vec<Seal> = seals.iter().map(|seal| seal.unwrap_or(NO_SEAL)).collect();
     let titles: Vec<String> = documents.iter().map(|it| marked_title(it.title.as_deref())).collect();
     let metadata: Vec<String> = documents.iter().map(|it| metadata_json(it)).collect::<Result<_>>()?;
@@ -102,6 +105,7 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
     let origins = [incoming, outgoing].map(|all| all.iter().map(|it| it.origin.code()).collect::<Vec<u8>>());
     let mut parts = vec![
         (ORIGINALS, Contents::Bytes(bytemuck::cast_slice(originals))),
+        (BANDS, Contents::Bytes(bytemuck::cast_slice(bands))),
         (SEALS, Contents::Bytes(bytemuck::cast_slice(&seals))),
         (SPANS, Contents::Bytes(bytemuck::cast_slice(&spans))),
         (SENTENCES, Contents::Bytes(bytemuck::cast_slice(&sentences))),
@@ -140,6 +144,7 @@ fn passages_of(questions: &[&PseudoQuery], passages: &[&Passage]) -> Result<Vec<
 }
 
 const ORIGINALS: &str = "document.originals";
+const BANDS: &str = "document.bands";
 const SEALS: &str = "document.seals";
 const SPANS: &str = "passage.spans";
 const SENTENCES: &str = "sentence.spans";
@@ -171,9 +176,12 @@ pub(crate) struct TextsFile {
     outgoing_passages: Range<usize>,
     /// Which documents are nearly equal; none in a file of a format that has no such part.
     originals: Option<Range<usize>>,
-    /// What the records say of each document; none in a file that was written before there was such a part.
+    /// By what near-duplicates of each document are found; none in a file that was written before there was such a part,
+    /// as with the following ones.
+    bands: Option<Range<usize>>,
+    /// What the records say of each document.
     seals: Option<Range<usize>>,
-    /// Pages, lines and columns; none in a file that was written before there were such parts.
+    /// Pages, lines and columns.
     places: [Option<Range<usize>>; 3],
     origins: [Range<usize>; 2],
     document_ids: Range<usize>,
@@ -212,8 +220,8 @@ impl TextsFile {
         if named.into_iter().any(|it| it.index() >= documents) {
             return Err(file.corrupt(format!("`{ORIGINALS}` names a document that is not there")));
         }
-        let has_seals = file.range(SEALS).is_some();
-        let seals = has_seals.then(|| array::<Seal>(file, SEALS, documents)).transpose()?;
+        let bands = file.range(BANDS).map(|_| array::<Bands>(file, BANDS, documents)).transpose()?;
+        let seals = file.range(SEALS).map(|_| array::<Seal>(file, SEALS, documents)).transpose()?;
         let origins = each(ORIGINS, [incoming, outgoing], |name, count| array::<u8>(file, name, count))?;
         let mut codes = origins.iter().flat_map(|range| file.items::<u8>(range.clone()));
         if codes.any(|code| QuestionOrigin::of_code(*code).is_none()) {
@@ -231,6 +239,7 @@ impl TextsFile {
             sentences,
             outgoing_passages,
             originals,
+            bands,
             seals,
             places,
             origins,
@@ -312,6 +321,11 @@ impl TextsFile {
             metadata,
             duplicate_of: self.original(document),
         })
+    }
+
+    /// Returns by what near-duplicates of a document are found.
+    pub(crate) fn bands(&self, document: DocumentOrdinal) -> Option<Bands> {
+        self.item(self.bands.as_ref()?, document)
     }
 
     /// Returns the first document that one is nearly equal to.

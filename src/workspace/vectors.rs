@@ -1,5 +1,5 @@
-//! `vectors.bin`: the vectors of passages, sentences and questions in 8 bits, with one scale per vector. Either all or
-//! none of the vectors of out-coming questions are kept.
+//! `vectors.bin`: the vectors of passages, sentences and questions in 8 bits, with one scale per vector. Earlier programs
+//! wrote none of the vectors of out-coming questions.
 
 use std::ops::Range;
 use std::path::Path;
@@ -85,7 +85,7 @@ impl VectorsFile {
         }
     }
 
-    /// Returns the vectors of out-coming questions, if they were kept.
+    /// Returns the vectors of out-coming questions; no rows if they were not kept.
     pub(super) fn outgoing(&self) -> Result<Vectors<'_>> {
         self.field(OUTGOING)
     }

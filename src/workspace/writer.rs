@@ -22,6 +22,7 @@ use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, Pseud
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::graph::descriptions::PackedDescriptions;
+use crate::graph::duplicates::Bands;
 use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::matching::PackedMatches;
 use crate::graph::mentions::PackedNameStatistics;
@@ -51,6 +52,8 @@ pub struct VersionParts<'a> {
     pub documents: &'a [&'a Document],
     /// For each document, the first that it is a near-duplicate of, by number; itself if there is none before it.
     pub originals: &'a [DocumentOrdinal],
+    /// By what near-duplicates of each document are found.
+    pub bands: &'a [Bands],
     /// For each document, what the records say of it, for the next version; none if that must not go by it.
     pub seals: &'a [Option<Seal>],
     /// The passages, document by document.
@@ -65,8 +68,8 @@ pub struct VersionParts<'a> {
     pub sentence_vectors: Vectors<'a>,
     /// One vector an in-coming question.
     pub incoming_vectors: Vectors<'a>,
-    /// One vector per out-coming question, if worth keeping: searches need none.
-    pub outgoing_vectors: Option<Vectors<'a>>,
+    /// One vector per out-coming question: searches need none, but the next version does.
+    pub outgoing_vectors: Vectors<'a>,
     /// The lexical fields.
     pub terms: Terms<'a>,
     /// Passages, sentences and questions that have a vector of zeros until a later version.
@@ -103,7 +106,9 @@ pub enum Terms<'a> {
 }
 
 impl VersionParts<'_> {
-    fn counts(&self) -> Counts {
+    /// Returns how much of each it has.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
         Counts {
             documents: self.documents.len() as u64,
             titled: self.documents.iter().filter(|document| document.title.is_some()).count() as u64,
@@ -125,6 +130,7 @@ impl VersionParts<'_> {
         let sentences = self.passages.iter().map(|passage| passage.sentences.len()).sum::<usize>();
         let sizes = [
             ("documents", self.documents.len(), graph.document_count()),
+            ("bands", self.bands.len(), graph.document_count()),
             ("seals", self.seals.len(), graph.document_count()),
             ("passages", self.passages.len(), graph.passage_count()),
             ("sentences", sentences, graph.sentence_count()),
@@ -132,7 +138,7 @@ impl VersionParts<'_> {
             ("passage_vectors", self.passage_vectors.len(), graph.passage_count()),
             ("sentence_vectors", self.sentence_vectors.len(), graph.sentence_count()),
             ("incoming_vectors", self.incoming_vectors.len(), graph.incoming_passage.len()),
-            ("outgoing_vectors", self.outgoing_vectors.map_or(self.outgoing.len(), |it| it.len()), self.outgoing.len()),
+            ("outgoing_vectors", self.outgoing_vectors.len(), self.outgoing.len()),
         ];
         match sizes.into_iter().find(|(_, given, due)| given != due) {
             Some((part, given, due)) => {
@@ -293,10 +299,9 @@ fn write_files(
 }
 
 fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
-    let VersionParts { documents, originals, seals, passages, incoming, outgoing, .. } = *parts;
-    let outgoing_vectors = parts.outgoing_vectors.unwrap_or(Vectors { dimension, ..Vectors::default() });
-    let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, outgoing_vectors];
-    let texts = Texts { documents, originals, seals, passages, incoming, outgoing };
+    let VersionParts { documents, originals, bands, seals, passages, incoming, outgoing, .. } = *parts;
+    let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, parts.outgoing_vectors];
+    let texts = Texts { documents, originals, bands, seals, passages, incoming, outgoing };
     // Together, so that the disk is not waited for file after file.
     let (arrays, (texts, vectors)) = rayon::join(
         || write_arrays(folder, parts),

@@ -113,21 +113,17 @@ pub(super) fn summary_types(records: &Records, options: &IndexOptions) -> Result
 }
 
 impl<'a> Reported<'a> {
-    pub(super) fn of(
-        made: DraftVersion<'a>,
-        (corpus, documents): (&'a Corpus<'a>, &'a [NamedDocument<'a>]),
-        records: &Records,
-    ) -> Result<Self> {
+    pub(super) fn of(made: DraftVersion<'a>, corpus: &'a Corpus<'a>, records: &Records) -> Result<Self> {
         let DraftVersion { graph, hierarchy, .. } = made;
         let descriptions = made.descriptions.map(PackedDescriptions::view);
         let mut reported = Self {
             graph,
             hierarchy,
-            materials: Materials::of(graph, hierarchy, descriptions, documents),
+            materials: Materials::of(graph, hierarchy, descriptions, &corpus.named),
             corpus,
             communities: community_ids(&graph, &hierarchy).into_iter().map(SubjectId::from).collect(),
             summaries: summary_ids(&graph, &hierarchy).into_iter().map(SubjectId::from).collect(),
-            long: made.long(documents),
+            long: made.long(&corpus.named),
             known: FxHashMap::default(),
         };
         reported.read(records)?;
@@ -421,14 +417,13 @@ pub(super) fn of_current<T>(
     let descriptions = snapshot.descriptions().map(|it| it.to_packed());
     let units = units::read(records)?;
     let corpus = Corpus::of(&units);
-    let named = corpus.named();
     let passages = corpus.passages.iter().map(|it| it.id);
     if !passages.eq(snapshot.graph().passages().map(|it| snapshot.passage_id(it))) {
         return Ok(None);
     }
     let (graph, resolution) = (snapshot.graph(), snapshot.resolution());
     let made = DraftVersion { graph, resolution, hierarchy, descriptions: descriptions.as_ref() };
-    visit(&mut Reported::of(made, (&corpus, &named), records)?).map(Some)
+    visit(&mut Reported::of(made, &corpus, records)?).map(Some)
 }
 
 /// Returns the descriptions of a version in progress with all texts, after a model has written those due, if it is to;
@@ -439,8 +434,10 @@ pub(super) async fn add(
     records: &mut Records,
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
 ) -> Result<(Option<PackedDescriptions>, Option<Asked>)> {
-    let named = corpus.named();
-    let mut reports = Reported::of(made, (corpus, &named), records)?;
+    if reporter.is_none() && made.descriptions.is_none() && !records.has_reports()? {
+        return Ok((None, None));
+    }
+    let mut reports = Reported::of(made, corpus, records)?;
     let asked = if let Some(model) = reporter {
         Some(reports.write(records, model, options).await?)
     } else {

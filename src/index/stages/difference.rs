@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::vectors::Field;
 use crate::domain::Span;
+use crate::graph::duplicates::Bands;
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{
     DocumentOrdinal, IncomingOrdinal, Ordinal as _, Ordinals, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
@@ -21,6 +22,8 @@ pub(in crate::index) struct Difference<'c> {
     pub(super) last: &'c LastVersion,
     pub(super) graph: PassageGraph<'c>,
     texts: &'c TextsFile,
+    /// For each document, what it is in the last version, if that has it.
+    documents: Vec<Option<DocumentOrdinal>>,
     /// For each passage and sentence of the last version, what it is now, ascending; or [`GONE`].
     pub(super) passages: Vec<u32>,
     pub(super) sentences: Vec<u32>,
@@ -31,28 +34,28 @@ impl<'c> Difference<'c> {
     /// corpus were, something can.
     pub(in crate::index) fn of(corpus: &'c Corpus<'c>, last: &'c LastVersion) -> Option<Self> {
         let Version { graph, texts } = *corpus.version?;
-        let named = corpus.named();
         let before = |(named, before): (&NamedDocument<'_>, &Before)| match before {
             Before::Read(document) => Before::Read(document.filter(|it| is_same(named, texts, &graph, *it))),
             Before::Taken(document) => Before::Taken(*document),
         };
-        let same: Vec<Before> = named.par_iter().zip(&corpus.before).map(before).collect();
+        let same: Vec<Before> = corpus.named.par_iter().zip(&corpus.before).map(before).collect();
         let mut difference = Self {
             corpus,
             last,
             graph,
             texts,
+            documents: in_order(&same),
             passages: vec![GONE; graph.passage_count()],
             sentences: vec![GONE; graph.sentence_count()],
         };
-        difference.number(&named, &in_order(&same));
+        difference.number(&corpus.named);
         Some(difference)
     }
 
     /// Numbers what stays.
-    fn number(&mut self, named: &[NamedDocument<'_>], same: &[Option<DocumentOrdinal>]) {
+    fn number(&mut self, named: &[NamedDocument<'_>]) {
         let (mut passage, mut sentence) = (0, 0);
-        for (document, same) in named.iter().zip(same) {
+        for (document, same) in named.iter().zip(&self.documents) {
             let sentences = document.passages.iter().map(|it| it.sentences.len() as u32).sum::<u32>();
             if let Some(last) = same {
                 let passages = self.graph.document_passages.of(*last);
@@ -66,6 +69,11 @@ impl<'c> Difference<'c> {
             passage += document.passages.len() as u32;
             sentence += sentences;
         }
+    }
+
+    /// Returns by what near-duplicates of a document are found, as far as the last version has that.
+    pub(in crate::index) fn bands(&self, document: DocumentOrdinal) -> Option<Bands> {
+        self.texts.bands(self.documents[document.index()]?)
     }
 
     /// Returns which rows of a field are the same text, in the last version and now.

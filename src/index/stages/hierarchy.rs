@@ -91,13 +91,13 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
         let (resolution, names) = (self.resolution.view(), self.packed.view());
         let entities = resolved(&names, &resolution);
         let graph = EntityGraph { names, entities: entities.view(), resolution: Some(resolution) };
-        let (documents, options) = (self.corpus.named(), self.options.hierarchy.options());
+        let (documents, options) = (&self.corpus.named, self.options.hierarchy.options());
         let cancellation = &self.options.cancellation;
         let before = self.last.and_then(|last| Some((last.graph()?, last.hierarchy()?)));
         let earlier = before.as_ref().map(|(graph, made)| Earlier { graph: *graph, hierarchy: made.view() });
-        let made = pack_hierarchy_after(&graph, &documents, &self.sentences, (&options, earlier), cancellation)?;
+        let made = pack_hierarchy_after(&graph, documents, &self.sentences, (&options, earlier), cancellation)?;
         let described = match self.extracted {
-            Some(_) => pack_descriptions(&graph, &made.view(), &documents, self.origins, cancellation)?,
+            Some(_) => pack_descriptions(&graph, &made.view(), documents, self.origins, cancellation)?,
             None => None,
         };
         Ok(Made::whole((made, described)))

@@ -4,7 +4,6 @@ use rayon::prelude::*;
 
 use super::difference::Difference;
 use super::keywords::{KeywordTable, KnownKeywords, KnownSide};
-use super::vectors::{Embedding, Field};
 use super::{Inputs, Made, Stage, StageKind};
 use crate::domain::{Cancellation, PseudoQuery, QuestionId};
 use crate::error::Result;
@@ -23,12 +22,10 @@ use crate::store::VectorField;
 use crate::workspace::LastVersion;
 
 /// Matches the questions of a corpus.
-pub(in crate::index) struct Matching<'s, 'c> {
+pub(in crate::index) struct Matching<'s> {
     sides: &'s Sides<'s>,
     incoming: Vectors<'s>,
-    /// Where they are kept; else they are made when they are needed.
-    outgoing: Option<Vectors<'s>>,
-    embedding: &'s mut Embedding<'c>,
+    outgoing: Vectors<'s>,
     /// Where the keywords are, and the document of each passage.
     packed: &'s PackedGraph,
     /// What it was before.
@@ -37,21 +34,20 @@ pub(in crate::index) struct Matching<'s, 'c> {
     cancellation: &'s Cancellation,
 }
 
-impl<'s, 'c> Matching<'s, 'c> {
-    /// Matches the questions of `sides`, whose vectors are made by `embedding` where they are not given.
-    pub(in crate::index) fn of(
+impl<'s> Matching<'s> {
+    /// Matches the questions of `sides`, which have these vectors.
+    pub(in crate::index) const fn of(
         sides: &'s Sides<'s>,
-        (incoming, outgoing): (Vectors<'s>, Option<Vectors<'s>>),
-        embedding: &'s mut Embedding<'c>,
+        (incoming, outgoing): (Vectors<'s>, Vectors<'s>),
         (packed, last): (&'s PackedGraph, Option<&'s LastVersion>),
         options: &'s IndexOptions,
     ) -> Self {
         let IndexOptions { matching, cancellation, .. } = options;
-        Self { sides, incoming, outgoing, embedding, packed, last, options: matching, cancellation }
+        Self { sides, incoming, outgoing, packed, last, options: matching, cancellation }
     }
 }
 
-impl<'v> Stage<'v> for Matching<'_, '_> {
+impl<'v> Stage<'v> for Matching<'_> {
     type Part = PackedMatches;
 
     fn kind(&self) -> StageKind {
@@ -63,11 +59,7 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
         inputs.text(&format!("{:?}", self.options)).numbers(&self.packed.passage_document);
         self.sides.incoming.inputs(inputs);
         self.sides.outgoing.inputs(inputs);
-        inputs.vectors(&self.incoming);
-        match &self.outgoing {
-            Some(vectors) => inputs.vectors(vectors),
-            None => self.embedding.inputs(Field::Outgoing, inputs),
-        };
+        inputs.vectors(&self.incoming).vectors(&self.outgoing);
     }
 
     fn take_over(&self, last: &'v LastVersion) -> Option<PackedMatches> {
@@ -79,14 +71,7 @@ impl<'v> Stage<'v> for Matching<'_, '_> {
     }
 
     async fn make(self) -> Result<Made<PackedMatches>> {
-        let made;
-        let outgoing = if let Some(vectors) = self.outgoing {
-            vectors
-        } else {
-            made = self.embedding.embed(Field::Outgoing).await?;
-            made.view()
-        };
-        let (asked, answered) = (self.sides.outgoing.view(outgoing), self.sides.incoming.view(self.incoming));
+        let (asked, answered) = (self.sides.outgoing.view(self.outgoing), self.sides.incoming.view(self.incoming));
         let earlier = self.last.and_then(|last| earlier(last, self.packed, self.options.keyword_frequency_max));
         let matches = match_questions(&asked, &answered, self.options, earlier.as_ref(), self.cancellation)?;
         Ok(Made::whole(matches))

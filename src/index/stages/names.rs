@@ -76,7 +76,7 @@ impl<'v> Stage<'v> for Names<'_> {
         is_of_corpus.then(|| {
             let mut packed = names_of(&graph);
             // It costs little, and what comes after relies on it.
-            pack_structure(&self.corpus.named(), &mut packed);
+            pack_structure(&self.corpus.named, &mut packed);
             Named { packed, origins, statistics }
         })
     }
@@ -85,7 +85,7 @@ impl<'v> Stage<'v> for Names<'_> {
     async fn make(self) -> Result<Made<Named>> {
         let mut packed = PackedGraph::default();
         let earlier = self.earlier();
-        let found = pack_mentions(&self.corpus.named(), &mut packed, earlier.as_ref(), self.cancellation)?;
+        let found = pack_mentions(&self.corpus.named, &mut packed, earlier.as_ref(), self.cancellation)?;
         let Mentioned { statistics, origins } = found;
         let cut = statistics.passages_cut();
         let statistics = self.extracted.is_none().then_some(statistics);

@@ -78,9 +78,9 @@ impl<'v> Stage<'v> for Resolutions<'_> {
     }
 
     async fn make(self) -> Result<Made<Resolved>> {
-        let named = self.corpus.named();
         let known = (self.asked, self.earlier());
-        let (resolution, found) = pack_resolution(self.named.packed.view(), &named, known, self.cancellation)?;
+        let (resolution, found) =
+            pack_resolution(self.named.packed.view(), &self.corpus.named, known, self.cancellation)?;
         let mut clues = PackedNameStatistics::default();
         if self.named.statistics.is_some() {
             found.keep(&mut clues);

@@ -70,7 +70,7 @@ impl<'v> Stage<'v> for FindTerms<'_> {
         {
             return Ok(Made::whole(found));
         }
-        let fields = LexicalFields::of(&self.corpus.named(), self.cancellation)?;
+        let fields = LexicalFields::of(&self.corpus.named, self.cancellation)?;
         Ok(Made::whole(FoundTerms { lengths: fields.lengths(), fields: Fields::Made(fields) }))
     }
 }
@@ -112,12 +112,12 @@ impl FindTerms<'_> {
 /// Returns the documents whose first passage is one of `passages`, which ascend.
 fn added_documents<'c>(corpus: &Corpus<'c>, passages: &[u32]) -> Vec<NamedDocument<'c>> {
     let mut next = 0;
-    let is_added = |document: &NamedDocument<'_>| {
+    let is_added = |document: &&NamedDocument<'_>| {
         let first = next;
         next += document.passages.len() as u32;
         passages.binary_search(&first).is_ok()
     };
-    corpus.named().into_iter().filter(is_added).collect()
+    corpus.named.iter().filter(is_added).cloned().collect()
 }
 
 /// Returns the lengths of `count` texts that were known in the last version, where each of its texts is `now`.

@@ -216,10 +216,9 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every stage, except the one that only embedders with kept vectors have.
-fn all(is_costly: bool) -> Vec<&'static str> {
-    let vectors = if is_costly { &VECTORS[..] } else { &VECTORS[..3] };
-    [&[NAMES, RESOLUTION], vectors, &[MATCHING, HIERARCHY, TERMS]].concat()
+/// Every stage.
+fn all() -> Vec<&'static str> {
+    [&[NAMES, RESOLUTION], &VECTORS[..], &[MATCHING, HIERARCHY, TERMS]].concat()
 }
 
 fn embedders() -> [Arc<dyn Embedder>; 2] {
@@ -254,13 +253,13 @@ fn what_only_describes_a_document_makes_no_stage_run() {
 
 #[test]
 fn a_document_that_comes_changes_or_goes_makes_all_stages_run() {
-    for (embedder, is_costly) in embedders().into_iter().zip([false, true]) {
+    for embedder in embedders() {
         let mut indexed = Indexed::new(embedder);
         indexed.documents.push(Document::new("mill", Some("The mill".to_owned()), "Ada Wren built the mill in 1790."));
-        indexed.check(&all(is_costly));
+        indexed.check(&all());
         indexed.documents[0].title = Some("Another title".to_owned());
         // Questions by rule name the subject of a document, as its title does.
-        indexed.check(&all(is_costly));
+        indexed.check(&all());
     }
 }
 
@@ -275,7 +274,7 @@ fn fields_of_which_little_changed_are_kept_and_say_what_those_of_a_clean_build_s
         Document::new(format!("note-{number}"), Some(format!("Mill {number}")), text)
     };
     indexed.documents.extend((0..40).map(|it| note(it, "Ada Wren built it.")));
-    indexed.check(&all(false));
+    indexed.check(&all());
     let has_segments = |indexed: &Indexed| {
         let version = indexed.workspace("index").status().unwrap().version.unwrap();
         indexed.path("index").join("versions").join(version.to_string()).join("segments.bin").exists()
@@ -320,24 +319,23 @@ fn unchanged_texts_are_not_embedded_again() {
     for is_costly in [false, true] {
         let embedder = Arc::new(Counting { is_costly, ..Counting::default() });
         let mut indexed = Indexed::new(embedder.clone());
-        let texts_of = |report: &IndexReport| {
-            // Versions do not keep vectors of raised questions if they are cheap.
-            embedder.texts.swap(0, Ordering::Relaxed) - if is_costly { 0 } else { report.counts.outgoing }
-        };
-        embedder.texts.store(0, Ordering::Relaxed);
+        let embedded = || embedder.texts.swap(0, Ordering::Relaxed);
+        embedded();
         indexed.documents[2].text.push_str(" Ada Wren painted it in 1790.");
-        let changed = texts_of(&indexed.update("index"));
+        indexed.update("index");
+        let changed = embedded();
         for version in fs::read_dir(indexed.path("index").join("versions")).unwrap() {
             fs::remove_dir_all(version.unwrap().path()).unwrap();
         }
-        let all = texts_of(&indexed.update("index"));
+        indexed.update("index");
+        let all = embedded();
         assert!(0 < changed && 3 * changed < all, "{changed} of {all}");
     }
 }
 
 #[test]
 fn questions_that_a_model_wrote_leave_names_terms_and_vectors_of_texts_as_they_are() {
-    for (embedder, vectors) in embedders().into_iter().zip([&VECTORS[2..3], &VECTORS[2..]]) {
+    for embedder in embedders() {
         let indexed = Indexed::new(embedder);
         let mut writer = indexed.workspace("index").writer().unwrap();
         let (_, passages) = writer.records().unwritten(ModelStage::Questions, "a model").unwrap().swap_remove(0);
@@ -351,7 +349,7 @@ fn questions_that_a_model_wrote_leave_names_terms_and_vectors_of_texts_as_they_a
         let written = WrittenQuestions { passage: passages[0], questions: Ok(questions) };
         writer.records().write_questions(&[written], "a model").unwrap();
         drop(writer);
-        indexed.check(&[vectors, &[MATCHING]].concat());
+        indexed.check(&[&VECTORS[2..], &[MATCHING]].concat());
     }
 }
 
@@ -415,24 +413,24 @@ fn write_report(indexed: &Indexed) {
 fn another_embedder_rebuilds_vectors_and_matching() {
     let mut indexed = Indexed::new(Arc::new(StaticTable));
     indexed.options.other_embedder = OtherEmbedder::ReEmbed;
-    for (performers, vectors) in [
-        (Performers::with_embedder(Arc::new(Counting { is_costly: true, ..Counting::default() })), &VECTORS[..]),
-        (Performers::without_embedder(), &VECTORS[..3]),
-        (Performers::built_in(), &VECTORS[..3]),
-    ] {
+    // Vectors stay the same in the first case.
+    let cases: [(Performers, &[&str]); 3] = [
+        (Performers::with_embedder(Arc::new(Counting::default())), &[]),
+        (Performers::without_embedder(), &[MATCHING, HIERARCHY]),
+        (Performers::built_in(), &[MATCHING, HIERARCHY]),
+    ];
+    for (performers, others) in cases {
         let renew = |place: &str| {
             let mut workspace = indexed.workspace(place);
             indexed.runtime.block_on(re_embed(&mut workspace, &performers, &indexed.options)).unwrap()
         };
-        // Layers depend on vectors, which stay the same in the first case.
-        let layers: &[&str] = if vectors == VECTORS { &[] } else { &[HIERARCHY] };
-        indexed.check_with(renew, &[vectors, &[MATCHING], layers].concat());
+        indexed.check_with(renew, &[&VECTORS[..], others].concat());
     }
 }
 
 #[test]
 fn a_repair_rebuilds_damaged_parts_and_what_depends_on_them() {
-    for (embedder, is_costly) in embedders().into_iter().zip([false, true]) {
+    for embedder in embedders() {
         let indexed = Indexed::new(embedder);
         let repair = |place: &str| {
             let mut workspace = indexed.workspace(place);
@@ -456,8 +454,7 @@ fn a_repair_rebuilds_damaged_parts_and_what_depends_on_them() {
         indexed.check_with(repair, &[TERMS]);
         // A small file of vectors is a single block. Equal vectors match equally.
         indexed.damage("vectors.bin");
-        let vectors = if is_costly { &VECTORS[..] } else { &VECTORS[..3] };
-        indexed.check_with(repair, vectors);
+        indexed.check_with(repair, &VECTORS);
     }
 }
 
@@ -557,7 +554,7 @@ fn of_equal_inputs_each_version_of_a_stage_makes_the_same() {
     let raised = STAGES.map(|stage| stage.version);
     assert_eq!(
         (raised, found.digest().to_hex().as_str()),
-        ([1, 3, 2, 1, 1, 1, 1, 2, 4, 2, 1], "c742b8d4969d11caf025cecaf43767d6959c34b9221cba733bce987f6116026c"),
+        ([1, 3, 2, 1, 1, 1, 1, 2, 4, 2, 1], "82f96e5f23f160caec8008bb9da78ac9b1c7b294efee12b7f86c8c280ee6fb97"),
         "stages make something else of these notes: raise the version of each that does in `STAGES`, unless its inputs \
          are others (the notes, or questions by other `RULES`), and say both here"
     );

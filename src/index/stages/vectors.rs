@@ -251,7 +251,7 @@ impl<'c> Embedding<'c> {
     }
 
     /// Adds what the vectors of a field depend on. An embedder is its name: that changes whenever its vectors do.
-    pub(super) fn inputs<'i>(&self, field: Field, inputs: &'i mut Inputs) -> &'i mut Inputs {
+    fn inputs<'i>(&self, field: Field, inputs: &'i mut Inputs) -> &'i mut Inputs {
         inputs.text(self.embedder.name()).number(self.embedder.dimension());
         if matches!(field, Field::Passages | Field::Sentences) {
             return inputs.bytes(self.digest.as_bytes());
@@ -265,11 +265,9 @@ impl<'c> Embedding<'c> {
     }
 
     /// Returns one vector a text of a field.
-    pub(super) async fn embed(&mut self, field: Field) -> Result<QuantizedVectors> {
+    async fn embed(&mut self, field: Field) -> Result<QuantizedVectors> {
         let known = match self.known.take() {
             Some(known) => known,
-            // No version keeps those that cost little.
-            None if field == Field::Outgoing && !self.embedder.is_costly() => Known::default(),
             None => self.look_up()?,
         };
         let (kind, texts) = (field.kind(), self.texts.of_field(field));
@@ -299,11 +297,6 @@ impl<'c> Embedding<'c> {
             known.add_kept(&keys, vectors);
         }
         Ok(known)
-    }
-
-    /// Lets go of what was there already: that takes memory.
-    pub(in crate::index) fn forget(&mut self) {
-        self.known = None;
     }
 
     /// Returns what all of it came to.

@@ -78,6 +78,17 @@ impl Records {
         rows.into_iter().map(|row| row.ok_or_else(wrong)).collect()
     }
 
+    /// Returns whether a model was asked for any.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn has_reports(&self) -> Result<bool> {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM reports) OR EXISTS (SELECT 1 FROM units WHERE {OF_REPORTS})");
+        let has = || self.connection.query_row(&sql, [], |row| row.get(0)).map_err(Error::records("read"));
+        if self.has_extractions() { has() } else { Ok(false) }
+    }
+
     /// Keeps a model's texts of a stage, in one transaction.
     ///
     /// # Errors
