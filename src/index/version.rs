@@ -81,10 +81,9 @@ pub(super) async fn build(
     let sentences = stages.run(embedding.field(Field::Sentences)).await?;
     let incoming = stages.run(embedding.field(Field::Incoming)).await?;
     let outgoing = stages.run(embedding.field(Field::Outgoing)).await?;
-    let vectors = embedding.finish();
-    let sides = Sides::of(corpus, difference, &mut packed);
-    let of_questions = (incoming.view(), outgoing.view());
-    let matches = stages.run(Matching::of(&sides, of_questions, (&packed, past.last.as_deref()), options)).await?;
+    let (vectors, sides) = (embedding.finish(), Sides::of(corpus, difference, &mut packed));
+    let matching = Matching::of(&sides, (incoming.view(), outgoing.view()), (&packed, past.last.as_deref()), options);
+    let matches = stages.run(matching).await?;
     let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
     let how = (options, past.found_by(&found_by));

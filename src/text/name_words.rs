@@ -1,5 +1,6 @@
 //! What the words of a name reveal: the type of its entity, and which names are spellings of one.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -146,23 +147,21 @@ pub(crate) fn without_honorific(name: &str) -> Option<&str> {
 
 /// Returns the form that all spellings of a folded name have: `the St. Louis Ltd` is `saint louis`.
 #[must_use]
-pub(crate) fn normal_form(name: &str) -> String {
-    let mut words: Vec<&str> = name.split(' ').collect();
+pub(crate) fn normal_form(name: &str) -> Cow<'_, str> {
     // "The Hague" is not Hague.
-    if words.len() > 2 && words.first() == Some(&"the") {
-        words.remove(0);
+    let mut form = name.strip_prefix("the ").filter(|rest| rest.contains(' ')).unwrap_or(name);
+    while let Some((rest, _)) = form.rsplit_once(' ').filter(|(_, last)| FORMS.endings.contains(last)) {
+        form = rest;
     }
-    while words.len() > 1 && words.last().is_some_and(|last| FORMS.endings.contains(last)) {
-        words.pop();
+    if let Some(name) = FORMS.names.get(form) {
+        return Cow::Borrowed(name);
     }
-    let whole = words.join(" ");
-    if let Some(name) = FORMS.names.get(whole.as_str()) {
-        return (*name).to_owned();
+    if !form.contains(' ') || !form.split(' ').any(|word| FORMS.words.contains_key(word)) {
+        return Cow::Borrowed(form);
     }
-    if words.len() < 2 {
-        return whole;
-    }
-    words.iter().map(|word| FORMS.words.get(word).copied().unwrap_or(word)).collect::<Vec<_>>().join(" ")
+    Cow::Owned(
+        form.split(' ').map(|word| FORMS.words.get(word).unwrap_or(&word)).copied().collect::<Vec<_>>().join(" "),
+    )
 }
 
 /// Returns the first letters of the words of a folded name, of all and of those that are no linking words.

@@ -1,5 +1,6 @@
 //! Names of a whole corpus that may be names of one entity, by blocks of names with equal parts.
 
+use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
@@ -25,12 +26,23 @@ const MENTIONS_MAX: usize = 256;
 /// Complexity: linear in the names.
 pub(super) fn spellings(graph: &PassageGraph<'_>) -> Vec<Link> {
     let entities = || graph.entity_documents.ordinals();
-    let mut blocks = Blocks::new();
+    let mut blocks: FxHashMap<Cow<'_, str>, Vec<EntityOrdinal>> = FxHashMap::default();
     for entity in entities() {
-        blocks.add(normal_form(graph.entity_name(entity)), entity);
+        let name = graph.entity_name(entity);
+        let form = normal_form(name);
+        if form != name {
+            blocks.entry(form).or_default().push(entity);
+        }
     }
+    // Nearly all names are their own normal forms: only those that others have are looked up.
+    for (form, block) in blocks.iter_mut().filter(|(form, _)| normal_form(form) == **form) {
+        block.extend(graph.entities(form));
+        block.sort_unstable();
+    }
+    let mut blocks: Vec<Vec<EntityOrdinal>> = blocks.into_values().filter(|it| it.len() <= BLOCK_MAX).collect();
+    blocks.sort_unstable();
     let mut links = Vec::new();
-    for block in blocks.several() {
+    for block in blocks {
         links.extend(block[1..].iter().map(|other| (*other, block[0], Reason::Spelling)));
     }
     // A last name alone says too little of a whole corpus.

@@ -24,6 +24,8 @@ pub(in crate::index) struct Difference<'c> {
     texts: &'c TextsFile,
     /// For each document, what it is in the last version, if that has it.
     documents: Vec<Option<DocumentOrdinal>>,
+    /// For each passage, whether its document is taken from there.
+    is_taken: Vec<bool>,
     /// For each passage and sentence of the last version, what it is now, ascending; or [`GONE`].
     pub(super) passages: Vec<u32>,
     pub(super) sentences: Vec<u32>,
@@ -45,6 +47,7 @@ impl<'c> Difference<'c> {
             graph,
             texts,
             documents: in_order(&same),
+            is_taken: Vec::with_capacity(corpus.passages.len()),
             passages: vec![GONE; graph.passage_count()],
             sentences: vec![GONE; graph.sentence_count()],
         };
@@ -55,7 +58,9 @@ impl<'c> Difference<'c> {
     /// Numbers what stays.
     fn number(&mut self, named: &[NamedDocument<'_>]) {
         let (mut passage, mut sentence) = (0, 0);
-        for (document, same) in named.iter().zip(&self.documents) {
+        for ((document, same), before) in named.iter().zip(&self.documents).zip(&self.corpus.before) {
+            let is_taken = matches!(before, Before::Taken(_));
+            self.is_taken.extend(document.passages.iter().map(|_| is_taken));
             let sentences = document.passages.iter().map(|it| it.sentences.len() as u32).sum::<u32>();
             if let Some(last) = same {
                 let passages = self.graph.document_passages.of(*last);
@@ -97,35 +102,30 @@ impl<'c> Difference<'c> {
             Field::Outgoing => &self.corpus.outgoing_passage,
             Field::Passages | Field::Sentences | Field::Incoming => &self.corpus.incoming_passage,
         };
-        let mut is_taken = Vec::with_capacity(self.corpus.passages.len());
-        let mut documents = self.corpus.documents.iter().zip(&self.corpus.before).peekable();
-        for passage in &self.corpus.passages {
-            while documents.next_if(|(document, _)| document.id != passage.document).is_some() {}
-            is_taken.push(documents.peek().is_some_and(|(_, before)| matches!(before, Before::Taken(_))));
-        }
         let mut rows = self.rows(field);
-        rows.retain(|(_, now)| is_taken[passages[*now as usize].index()]);
+        rows.retain(|(_, now)| self.is_taken[passages[*now as usize].index()]);
         rows
     }
 
-    /// Pairs the questions of each passage that stays, as far as they are the same; `before` and `now` are the passages
-    /// of the questions, ascending.
+    /// Pairs the questions of each passage that stays, as far as they are the same: those that were taken are. `before`
+    /// and `now` are the passages of the questions, ascending.
     fn questions(
         &self,
         before: &[PassageOrdinal],
         now: &[PassageOrdinal],
         is_same: impl Fn(u32, usize) -> bool,
     ) -> Vec<(u32, u32)> {
-        let mut rows = Vec::new();
+        let mut rows = Vec::with_capacity(before.len());
         let mut start = 0;
         for of_passage in before.chunk_by(|one, other| one == other) {
             let row = start;
             start += of_passage.len();
             let passage = PassageOrdinal(self.passages[of_passage[0].index()]);
+            let is_taken = self.is_taken.get(passage.index()).is_some_and(|it| *it);
             let first = now.partition_point(|it| *it < passage);
             let questions = now[first..].iter().take_while(|it| **it == passage).count().min(of_passage.len());
             let pairs = (0..questions).map(|it| ((row + it) as u32, first + it));
-            rows.extend(pairs.filter(|(row, now)| is_same(*row, *now)).map(|(row, now)| (row, now as u32)));
+            rows.extend(pairs.filter(|(row, now)| is_taken || is_same(*row, *now)).map(|(row, now)| (row, now as u32)));
         }
         rows
     }
