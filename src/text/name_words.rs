@@ -159,9 +159,7 @@ pub(crate) fn normal_form(name: &str) -> Cow<'_, str> {
     if !form.contains(' ') || !form.split(' ').any(|word| FORMS.words.contains_key(word)) {
         return Cow::Borrowed(form);
     }
-    Cow::Owned(
-        form.split(' ').map(|word| FORMS.words.get(word).unwrap_or(&word)).copied().collect::<Vec<_>>().join(" "),
-    )
+    Cow::Owned(form.split(' ').map(|word| FORMS.words.get(word).copied().unwrap_or(word)).collect::<Vec<_>>().join(" "))
 }
 
 /// Returns the first letters of the words of a folded name, of all and of those that are no linking words.
