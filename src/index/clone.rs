@@ -77,7 +77,8 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     let matching = MatchOptions { quota: quota(&found.settings), ..MatchOptions::default() };
     let options = IndexOptions { matching, hierarchy: hierarchy(&found.settings), ..IndexOptions::default() };
     let past = Past { earlier, last: None };
-    let built = version::build(&mut writer, embedder.as_ref(), (&past, WhenSpent::Fail), (&options, None)).await?;
+    let built = version::build(&mut writer, embedder.as_ref(), (&past, WhenSpent::Fail), (&options, None));
+    let built = Box::pin(built).await?;
     writer.records().set_chunking(&found.settings)?;
     Ok(built.version)
 }

@@ -16,11 +16,7 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
             folded.push(c);
         } else {
             // Only marks would have to be put in order.
-            decompose_compatible(c, |c| {
-                if !is_mark(c) {
-                    folded.push(c)
-                }
-            });
+            decompose_compatible(c, |c| folded.extend(Some(c).filter(|c| !is_mark(*c))));
         }
     }
     Cow::Owned(folded)

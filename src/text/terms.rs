@@ -45,7 +45,9 @@ pub(crate) fn each_term(text: &str, visit: &mut dyn FnMut(&str)) {
 /// Visits the terms of the words of `text`.
 fn each_of_words(text: &str, visit: &mut dyn FnMut(&str)) {
     if !text.is_ascii() && text.contains(segments::is_unspaced) {
-        unspaced(text).iter().for_each(|term| visit(term));
+        for term in unspaced(text) {
+            visit(&term);
+        }
     } else {
         each_of_spaced(text, visit);
     }

@@ -176,8 +176,8 @@ pub(crate) struct TextsFile {
     outgoing_passages: Range<usize>,
     /// Which documents are nearly equal; none in a file of a format that has no such part.
     originals: Option<Range<usize>>,
-    /// By what near-duplicates of each document are found; none in a file that was written before there was such a part,
-    /// as with the following ones.
+    /// By what near-duplicates of each document are found; like the following ones, none in a file that was written
+    /// before there was such a part.
     bands: Option<Range<usize>>,
     /// What the records say of each document.
     seals: Option<Range<usize>>,

@@ -1,5 +1,5 @@
-//! `vectors.bin`: the vectors of passages, sentences and questions in 8 bits, with one scale per vector. Earlier programs
-//! wrote none of the vectors of out-coming questions.
+//! `vectors.bin`: the vectors of passages, sentences and questions in 8 bits, with one scale per vector. Earlier
+//! programs wrote none of the vectors of out-coming questions.
 
 use std::ops::Range;
 use std::path::Path;

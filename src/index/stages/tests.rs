@@ -319,16 +319,16 @@ fn unchanged_texts_are_not_embedded_again() {
     for is_costly in [false, true] {
         let embedder = Arc::new(Counting { is_costly, ..Counting::default() });
         let mut indexed = Indexed::new(embedder.clone());
-        let embedded = || embedder.texts.swap(0, Ordering::Relaxed);
-        embedded();
+        let counted = || embedder.texts.swap(0, Ordering::Relaxed);
+        counted();
         indexed.documents[2].text.push_str(" Ada Wren painted it in 1790.");
         indexed.update("index");
-        let changed = embedded();
+        let changed = counted();
         for version in fs::read_dir(indexed.path("index").join("versions")).unwrap() {
             fs::remove_dir_all(version.unwrap().path()).unwrap();
         }
         indexed.update("index");
-        let all = embedded();
+        let all = counted();
         assert!(0 < changed && 3 * changed < all, "{changed} of {all}");
     }
 }

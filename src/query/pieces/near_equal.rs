@@ -98,24 +98,16 @@ fn hash<T: Hash + ?Sized>(of: &T) -> u64 {
 /// Compares two lists of shingles, each in order.
 fn are_alike(one: &[u64], other: &[u64]) -> bool {
     let (small, large) = if one.len() <= other.len() { (one, other) } else { (other, one) };
-    if (small.len() as f64) < ALIKE_MIN * large.len() as f64 {
-        return false;
-    }
-    // How many of the smaller one may be missing from the larger one.
-    let most_missing = small.len() - (ALIKE_MIN / (1.0 + ALIKE_MIN) * (small.len() + large.len()) as f64) as usize;
-    let (mut both, mut missing, mut rest) = (0, 0, large);
+    let is_enough = |both: usize| both as f64 >= ALIKE_MIN * (small.len() + large.len() - both) as f64;
+    let (mut both_at_most, mut rest) = (small.len(), large);
     for shingle in small {
         rest = &rest[rest.partition_point(|it| it < shingle)..];
-        if rest.first() == Some(shingle) {
-            both += 1;
-        } else {
-            missing += 1;
-            if missing > most_missing {
-                return false;
-            }
+        both_at_most -= usize::from(rest.first() != Some(shingle));
+        if !is_enough(both_at_most) {
+            return false;
         }
     }
-    both as f64 >= ALIKE_MIN * (small.len() + large.len() - both) as f64
+    is_enough(both_at_most)
 }
 
 #[cfg(test)]
