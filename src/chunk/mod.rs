@@ -6,6 +6,7 @@
 mod pack;
 mod plain_headings;
 mod sections;
+mod setext;
 mod source;
 mod units;
 
@@ -20,6 +21,7 @@ use crate::text::{self, Language};
 use pack::pack;
 pub use sections::HEADING_CHARS_MAX;
 use sections::{Headings, Section, Sections};
+pub(crate) use setext::underlined_heading;
 use units::{Parts, Units};
 
 /// What becomes a passage.
@@ -111,7 +113,7 @@ pub fn divide(
     let text = document.text.as_str();
     let language = Language::of_media_type(&document.media_type);
     let units = Units { text, limit, unit: options.unit, parts: Parts::of(language), count, cancellation };
-    let headings = headings(document);
+    let headings = headings(&document.media_type, !document.positions.is_none());
     let mut spans = Spans { units, headings, found: Vec::new(), coarse_from: None, shortened: 0 };
     match language {
         Some(language) => spans.find_in(source::sections(text, &document.source_id, language))?,
@@ -157,9 +159,27 @@ pub(crate) fn defines(text: &str, media_type: &str) -> bool {
 
 /// Returns what counts as a heading: a file of plain text has number signs for other ends too, a record is Markdown as
 /// often as not.
-fn headings(document: &Document) -> Headings {
-    let is_plain_file = document.media_type == "text/plain" && !document.positions.is_none();
-    if is_plain_file { Headings::Apart } else { Headings::All }
+fn headings(media_type: &str, has_positions: bool) -> Headings {
+    match media_type {
+        "text/plain" if has_positions => Headings::Apart,
+        "text/markdown" => Headings::Markdown,
+        _ => Headings::All,
+    }
+}
+
+/// Returns the headings above a byte of the text of a document, as in the sections of its passages; none of source
+/// code. `has_positions` says whether the document's file has lines or pages.
+///
+/// Complexity: linear in the text.
+#[must_use]
+pub(crate) fn section_at(text: &str, media_type: &str, has_positions: bool, at: usize) -> Option<String> {
+    if Language::of_media_type(media_type).is_some() {
+        return None;
+    }
+    let begins = |section: &Section| section.headings.first().or(section.paragraphs.first()).map_or(0, |it| it.start);
+    let sections = Sections::of(text, headings(media_type, has_positions));
+    let path = sections.take_while(|section| begins(section) <= at).last()?.path.join(" › ");
+    (!path.is_empty()).then(|| text::shortened(&path, SECTION_CHARS_MAX).unwrap_or(path))
 }
 
 /// Returns the first `most` sentences of a passage, or blocks of code; the last of them continues to its end.

@@ -7,6 +7,8 @@ const RULE_BYTES_MAX: usize = 400;
 /// Characters of a line that underlines a heading, at least; how many it may have more or less than the heading.
 const UNDERLINE_CHARS_MIN: usize = 3;
 const UNDERLINE_OFF_MAX: usize = 2;
+/// What a heading does not end with, unless a line of its length underlines it.
+const ENDS: [char; 4] = ['.', ',', ';', ':'];
 /// Characters of a heading at most.
 const CHARS_MAX: usize = 120;
 /// Parts of a number at most: what has more is an address, a version or a date.
@@ -34,19 +36,21 @@ pub(super) fn rule(line: &str) -> Option<usize> {
     is_rule.then_some(if first == '=' { 1 } else { 2 })
 }
 
-/// Returns the level of a heading that a line underlines, if it does.
-fn underlined(heading: &str, line: &str) -> Option<usize> {
+/// Returns the level of a heading that a line underlines, if it does; what a document begins with may be longer than
+/// its underline.
+fn underlined(heading: &str, line: &str, is_first: bool) -> Option<usize> {
     let line = line.trim_end();
     let first = line.chars().next()?;
     let level = ['=', '-', '~', '^'].iter().position(|c| *c == first)? + 1;
     let (count, chars) = (line.chars().count(), heading.chars().count());
-    let is_of_length = count >= UNDERLINE_CHARS_MIN && count.abs_diff(chars) <= UNDERLINE_OFF_MAX;
+    let is_title = is_first && count < chars && !heading.ends_with(ENDS);
+    let is_of_length = count >= UNDERLINE_CHARS_MIN && (count.abs_diff(chars) <= UNDERLINE_OFF_MAX || is_title);
     (is_of_length && line.chars().all(|c| c == first)).then_some(level)
 }
 
 /// Returns the heading that a text begins with, if it is one; `below` is the level by the rule above it, if there is
-/// one.
-pub(super) fn plain_heading(text: &str, below: Option<usize>) -> Option<PlainHeading> {
+/// one, and `is_first` says whether nothing else is above it.
+pub(super) fn plain_heading(text: &str, below: Option<usize>, is_first: bool) -> Option<PlainHeading> {
     let mut lines = text.lines();
     let first = lines.next()?.trim_end();
     if first.starts_with(char::is_whitespace) || rule(first).is_some() {
@@ -58,14 +62,13 @@ pub(super) fn plain_heading(text: &str, below: Option<usize>) -> Option<PlainHea
         is_heading.then_some(PlainHeading { level, text, lines })
     };
     let next = lines.next();
-    if let Some(level) = next.and_then(|line| underlined(first, line)) {
+    if let Some(level) = next.and_then(|line| underlined(first, line, is_first)) {
         return found(level, first, 2);
     }
     let parts = number_parts(first);
     let level = below.or_else(|| parts.filter(|parts| (2..=PARTS_MAX).contains(parts)))?;
-    let ends = |heading: &str, next: Option<&str>| {
-        next.is_none_or(|line| line.trim().is_empty()) && !heading.ends_with(['.', ',', ';', ':'])
-    };
+    let ends =
+        |heading: &str, next: Option<&str>| next.is_none_or(|line| line.trim().is_empty()) && !heading.ends_with(ENDS);
     // A long one goes on in the next line.
     match next.filter(|line| parts.is_some() && line.starts_with(char::is_alphanumeric)) {
         Some(more) if number_parts(more).is_none() => {
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_heading_has_a_number_of_several_parts_or_stands_below_a_rule() {
-        let found = |text: &str, below| plain_heading(text, below).map(|it| (it.level, it.text, it.lines));
+        let found = |text: &str, below| plain_heading(text, below, false).map(|it| (it.level, it.text, it.lines));
         let is = |level, text: &str, lines| Some((level, text.to_owned(), lines));
         assert_eq!(found("7.5. Backups\n\nText.", None), is(2, "Backups", 1));
         assert_eq!(found("3.1.4  Overview of it\n\n   Text.", None), is(3, "Overview of it", 1));
@@ -127,6 +130,20 @@ mod tests {
         }
         assert_eq!(found("----------\n\nText", Some(1)), None);
         assert_eq!(found("A line\nand another\n", Some(1)), None);
+    }
+
+    #[test]
+    fn what_a_document_begins_with_may_be_longer_than_its_underline() {
+        let found = |text: &str, is_first| plain_heading(text, None, is_first).map(|it| (it.level, it.text));
+        assert_eq!(found("Gasket manual\n=====\nText", true), Some((1, "Gasket manual".to_owned())));
+        for (text, is_first) in [
+            ("Gasket manual\n=====\nText", false),
+            ("It is round.\n===\nText", true),
+            ("Gasket manual\n==\nText", true),
+            ("Gasket\n============\nText", true),
+        ] {
+            assert_eq!(found(text, is_first), None, "{text}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::plain_headings::{PlainHeading, plain_heading, rule};
+use super::setext::{UnderlinedHeading, underlined_heading};
 use crate::text::shortened;
 
 /// Characters of a heading in the section of a passage at most. The text has it whole.
@@ -40,8 +41,8 @@ pub(super) struct Sections<'a> {
     open: Option<Range<usize>>,
     /// What counts as a heading.
     headings_are: Headings,
-    /// Inside a fenced block, neither blank lines nor number signs say anything.
-    is_fenced: bool,
+    /// What ends the fenced block that is being read: inside, neither blank lines nor number signs say anything.
+    fence: Option<&'static str>,
 }
 
 /// What counts as a heading of a text.
@@ -49,6 +50,8 @@ pub(super) struct Sections<'a> {
 pub(super) enum Headings {
     /// Each line of the form.
     All,
+    /// These, and paragraphs that are underlined.
+    Markdown,
     /// Those that stand alone between blank lines: in plain text, others are comments. So do those that plain text has
     /// of its own.
     Apart,
@@ -65,7 +68,7 @@ impl<'a> Sections<'a> {
             headings: Vec::new(),
             paragraphs: Vec::new(),
             open: None,
-            is_fenced: false,
+            fence: None,
             headings_are,
         }
     }
@@ -79,13 +82,16 @@ impl<'a> Sections<'a> {
     /// Reads a line; returns the section that it ends, if it ends one.
     fn read(&mut self, line: &str, start: usize) -> Option<Section> {
         let span = start..start + line.len();
-        if line.trim_start().starts_with("```") {
-            self.is_fenced = !self.is_fenced;
-        } else if !self.is_fenced && line.trim().is_empty() {
+        let is_fenced = self.fence.is_some();
+        if let Some(mark) = self.fence_mark(line) {
+            self.fence = if is_fenced { None } else { Some(mark) };
+        } else if !is_fenced && line.trim().is_empty() {
             self.end_paragraph();
             return (self.paragraphs.len() >= PARAGRAPHS_MAX).then(|| self.end_section()).flatten();
-        } else if let Some((level, heading)) = heading(line).filter(|_| !self.is_fenced && self.may_be_heading()) {
+        } else if let Some((level, heading)) = heading(line).filter(|_| !is_fenced && self.may_be_heading()) {
             return self.read_heading(level, heading, span);
+        } else if let Some((UnderlinedHeading { level, text, .. }, first)) = self.underlined_heading(line) {
+            return self.read_heading(level, &text, first..span.end);
         } else if let Some((PlainHeading { level, text, .. }, span)) = self.plain_heading(start) {
             self.at = span.end;
             return self.read_heading(level, &text, span);
@@ -95,9 +101,26 @@ impl<'a> Sections<'a> {
         None
     }
 
+    /// Returns the mark of a line that begins a fenced block, or ends the one that is being read.
+    fn fence_mark(&self, line: &str) -> Option<&'static str> {
+        let marks = if self.headings_are == Headings::Markdown { &["```", "~~~"][..] } else { &["```"] };
+        let mark = marks.iter().find(|mark| line.trim_start().starts_with(**mark))?;
+        self.fence.is_none_or(|open| open == *mark).then_some(mark)
+    }
+
+    /// Returns the heading of Markdown that the line that is read underlines, and where it begins: the rest above is
+    /// left open.
+    fn underlined_heading(&mut self, line: &str) -> Option<(UnderlinedHeading, usize)> {
+        let open = self.open.clone().filter(|_| self.headings_are == Headings::Markdown && self.fence.is_none())?;
+        let heading = underlined_heading(self.text.get(open.clone())?, line)?;
+        let first = open.start + heading.start;
+        self.open = (first > open.start).then_some(open.start..first);
+        Some((heading, first))
+    }
+
     /// Returns whether the line that is read may be a heading, by where it stands.
     fn may_be_heading(&self) -> bool {
-        if self.headings_are == Headings::All {
+        if self.headings_are != Headings::Apart {
             return true;
         }
         let rest = self.text.get(self.at..).unwrap_or_default();
@@ -106,15 +129,16 @@ impl<'a> Sections<'a> {
 
     /// Returns the heading of plain text that begins at `start`, with all of its lines and the rule above it.
     fn plain_heading(&mut self, start: usize) -> Option<(PlainHeading, Range<usize>)> {
-        if self.headings_are == Headings::All || self.is_fenced {
+        if self.headings_are != Headings::Apart || self.fence.is_some() {
             return None;
         }
+        let is_first = self.path.is_empty() && self.paragraphs.is_empty() && self.open.is_none();
         let below = match &self.open {
             Some(open) => Some(rule(self.text.get(open.clone())?)?),
             None => None,
         };
         let rest = self.text.get(start..)?;
-        let heading = plain_heading(rest, below)?;
+        let heading = plain_heading(rest, below, is_first)?;
         let length: usize = rest.split_inclusive('\n').take(heading.lines).map(str::len).sum();
         let first = self.open.take().map_or(start, |open| open.start);
         Some((heading, first..start + length))
@@ -265,11 +289,35 @@ mod tests {
             ["", "Backups", "Backups/How often?", "Ends"]
         );
         assert_eq!(paths("a\n==========\nb\n\nc"), [""]);
+        assert_eq!(paths("A manual\n===\nx\n\nOf use\n===\n\nIt runs\n---\nz"), ["A manual"]);
+        assert_eq!(paths("It is round.\n===\nx"), [""]);
         assert_eq!(paths("NAME\n----\na\n\nUSE\n---\nb"), ["NAME", "USE"]);
         assert_eq!(
             paths("a\n\n==========\n*1* Folds *folds*\n\nb\n\n----------\nOpening\n\nc"),
             ["", "Folds", "Folds/Opening"]
         );
+    }
+
+    #[test]
+    fn in_markdown_an_underlined_paragraph_is_a_heading() {
+        let sections = |text: &'static str| -> Vec<(String, Vec<&str>, Vec<&str>)> {
+            let texts = |spans: &[Range<usize>]| spans.iter().map(|span| &text[span.clone()]).collect();
+            let all = Sections::of(text, Headings::Markdown);
+            all.map(|it| (it.path.join("/"), texts(&it.headings), texts(&it.paragraphs))).collect()
+        };
+        assert_eq!(
+            sections("A\n===\nx\n\nB of\nit\n----\ny\n## C\nz\n***\nD\n---\n"),
+            [
+                ("A".to_owned(), vec!["A\n==="], vec!["x"]),
+                ("A/B of it".to_owned(), vec!["B of\nit\n----"], vec!["y"]),
+                ("A/C".to_owned(), vec!["## C"], vec!["z\n***"]),
+                ("A/D".to_owned(), vec!["D\n---"], vec![]),
+            ]
+        );
+        let fenced = "~~~\nA\n---\n```\n# b\n~~~\n\n```\nA\n---\n~~~\n```\n\n- a\n---\n\n---\n";
+        assert!(sections(fenced).iter().all(|it| it.0.is_empty()), "{:?}", sections(fenced));
+        let all: Vec<Section> = Sections::of("A\n---\nx", Headings::All).collect();
+        assert!(all[0].path.is_empty(), "a text of another format");
     }
 
     #[test]

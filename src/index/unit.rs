@@ -12,7 +12,7 @@ use crate::skill::RuleQuestions;
 use crate::workspace::{DocumentUnit, PassageUnit};
 
 /// Version of the rules that make passages and questions: raised when they make others of the same text.
-const RULES: u32 = 6;
+const RULES: u32 = 7;
 /// Documents that are worked on together.
 const BATCH_DOCUMENTS: usize = 256;
 /// Approximate bytes of text that are processed together.

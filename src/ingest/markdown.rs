@@ -2,6 +2,7 @@
 //! file.
 
 use super::extracted::Extracted;
+use crate::chunk::underlined_heading;
 use crate::domain::{Metadata, Positions};
 
 /// Front matter beyond this is text.
@@ -60,12 +61,15 @@ fn unquoted(value: &str) -> &str {
 
 /// Returns the first heading of the first level, or else a heading of any level at the beginning of the text.
 pub(super) fn heading(text: &str) -> Option<&str> {
-    let first = text.lines().find(|line| !line.trim().is_empty() && !line.trim_start().starts_with("<!--"));
+    let mut lines = text.lines().skip_while(|line| line.trim().is_empty() || line.trim_start().starts_with("<!--"));
+    let (first, second) = (lines.next(), lines.next());
     let begins = || {
         let line = first?;
         let rest = line.trim_start_matches('#');
         let is_heading = (2..=6).contains(&(line.len() - rest.len())) && rest.starts_with(' ');
-        Some(rest.trim().trim_end_matches('#').trim_end()).filter(|title| is_heading && !title.is_empty())
+        let is_underlined = || underlined_heading(line, second.unwrap_or_default()).is_some();
+        let title = if is_heading { rest.trim().trim_end_matches('#').trim_end() } else { line.trim() };
+        Some(title).filter(|title| !title.is_empty() && (is_heading || is_underlined()))
     };
     first_level(text).or_else(begins)
 }
@@ -119,6 +123,9 @@ mod tests {
         check("## The mill\n   \nText.\n", Some("The mill"), &[]);
         check("\n## Of mills ##\n\n### Below\n", Some("Of mills"), &[]);
         check("Text.\n\n## Below\n", None, &[]);
+        check("<!-- a -->\nThe mill\n---\n\nText.", Some("The mill"), &[]);
+        check("- an item\n---\n\nText.", None, &[]);
+        check("Text.\n\nBelow\n---\n", None, &[]);
         check("", None, &[]);
         assert_eq!(parse("# The mill\n\nText.".to_owned()).unwrap().text, "# The mill\n\nText.");
     }
@@ -133,8 +140,14 @@ mod tests {
 
     #[test]
     fn invalid_front_matter_is_text() {
-        for text in ["---\nyear: 1890\n", "---\n\nText.\n\n---\n", "Text\n---\nyear: 1890\n---\n", "--- \n---", "---"] {
-            check(text, None, &[]);
+        for (text, title) in [
+            ("---\nyear: 1890\n", None),
+            ("---\n\nText.\n\n---\n", None),
+            ("Text\n---\nyear: 1890\n---\n", Some("Text")),
+            ("--- \n---", None),
+            ("---", None),
+        ] {
+            check(text, title, &[]);
             assert_eq!(parse(text.to_owned()).unwrap().text, text);
         }
     }

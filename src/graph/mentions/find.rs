@@ -2,11 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use super::prose::{is_torn, named_runs};
 use super::{NamedPassage, Names};
 use crate::domain::Span;
 use crate::graph::descriptions::origin;
 use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE};
-use crate::text::{FoldedWords, NameLookup, NameRule, Word, cue, is_stop_word, prose_runs, tokens, visit_names};
+use crate::text::{FoldedWords, NameLookup, NameRule, Word, cue, is_stop_word, tokens, visit_names};
 
 /// Bytes before a mention in which words around it are looked for.
 const BEFORE_BYTES: usize = 70;
@@ -64,8 +65,9 @@ impl<'a> Finder<'a> {
         let mut lower = Vec::new();
         let known = visit_names(&folded, NameRule::Text, &lookup, &mut |key| lower.push(key.to_owned()));
         lower.retain(|key| key.contains(' '));
-        let known = known.into_iter().map(|it| FoundName::by_rule(it.key, it.start, it.end));
-        let runs = prose_runs(text, &folded, &|word| names.cases.is_common(word));
+        let known = known.into_iter().filter(|it| !text.get(it.start..it.end).is_some_and(is_torn));
+        let known = known.map(|it| FoundName::by_rule(it.key, it.start, it.end));
+        let runs = named_runs(text, &folded, &|word| names.cases.is_common(word));
         let runs = runs.into_iter().filter(|run| run.key.chars().nth(NAME_CHARS_MAX).is_none());
         let runs = runs.map(|run| FoundName::by_rule(run.key, run.start, run.end));
         let mut found: Vec<FoundName> = known.chain(runs).chain(by_model(passage)).collect();

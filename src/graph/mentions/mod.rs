@@ -10,6 +10,7 @@ mod difference;
 mod find;
 mod kept;
 mod pack;
+mod prose;
 
 use std::borrow::Cow;
 
@@ -19,7 +20,7 @@ use rustc_hash::FxHashMap;
 use super::packed::PackedGraph;
 use crate::domain::{Cancellation, Extraction, Span};
 use crate::error::Result;
-use crate::text::{CaseCounts, FoldedWords, Language, NameKind, aliases, bearer_names, lead_name, prose, prose_runs};
+use crate::text::{CaseCounts, FoldedWords, Language, NameKind, aliases, bearer_names, lead_name};
 pub use difference::EarlierNames;
 use find::{Finder, PassageMentions};
 pub use kept::{NameStatistics, PackedNameStatistics};
@@ -67,8 +68,8 @@ impl<'a> NamedPassage<'a> {
     /// Returns its text, with blanks for what is no prose.
     pub(super) fn prose(&self) -> Cow<'a, str> {
         match Language::of_media_type(self.media_type) {
-            Some(language) => Cow::Owned(prose(self.text, language)),
-            None => Cow::Borrowed(self.text),
+            Some(language) => Cow::Owned(crate::text::prose(self.text, language)),
+            None => prose::without_comments(self.text),
         }
     }
 }
@@ -182,7 +183,8 @@ fn names_of(document: &NamedDocument<'_>, cases: &CaseCounts) -> Vec<(String, Na
     if passage.is_code() {
         return bearer_names(document.title, "");
     }
-    let lead = lead_text(passage);
+    let text = &*passage.prose();
+    let lead = lead_text(passage, text);
     let mut names = bearer_names(document.title, lead);
     let mut add = |key: String, kind| {
         if names.iter().all(|(known, _)| *known != key) {
@@ -190,12 +192,12 @@ fn names_of(document: &NamedDocument<'_>, cases: &CaseCounts) -> Vec<(String, Na
         }
     };
     if let Some(name) = lead_name(lead).or(document.title) {
-        let first = passage.sentences.iter().map(|sentence| sentence.of(passage.text)).find(|it| !it.starts_with('#'));
+        let first = first_sentence(passage, text).map(|sentence| sentence.of(text));
         for key in aliases(name, first.unwrap_or_default()) {
             add(key, NameKind::Lead);
         }
     } else {
-        for (key, kind) in by_capitals(passage, cases) {
+        for (key, kind) in by_capitals(passage, text, cases) {
             add(key, kind);
         }
     }
@@ -204,8 +206,8 @@ fn names_of(document: &NamedDocument<'_>, cases: &CaseCounts) -> Vec<(String, Na
 
 /// Returns what a passage without title and subject is about, as far as its capitals tell: the name that it has most
 /// often, at least twice, and then that which it has first.
-fn by_capitals(passage: &NamedPassage<'_>, cases: &CaseCounts) -> Vec<(String, NameKind)> {
-    let runs = prose_runs(passage.text, &FoldedWords::of(passage.text), &|word| cases.is_common(word));
+fn by_capitals(passage: &NamedPassage<'_>, text: &str, cases: &CaseCounts) -> Vec<(String, NameKind)> {
+    let runs = prose::named_runs(text, &FoldedWords::of(text), &|word| cases.is_common(word));
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for run in &runs {
         match counts.iter_mut().find(|(key, _)| *key == run.key) {
@@ -225,11 +227,19 @@ fn by_capitals(passage: &NamedPassage<'_>, cases: &CaseCounts) -> Vec<(String, N
     names
 }
 
-/// Returns the text of a passage from its first sentence that is no heading.
-fn lead_text<'a>(passage: &NamedPassage<'a>) -> &'a str {
-    let mut sentences = passage.sentences.iter();
-    let first = sentences.find(|sentence| !sentence.of(passage.text).starts_with('#'));
-    first.and_then(|sentence| passage.text.get(sentence.start as usize..)).unwrap_or_default()
+/// Returns the first sentence of a passage that is no heading, by its prose.
+fn first_sentence(passage: &NamedPassage<'_>, prose: &str) -> Option<Span> {
+    let is_told = |sentence: &&Span| {
+        let told = sentence.of(prose).trim_start();
+        !told.is_empty() && !told.starts_with('#')
+    };
+    passage.sentences.iter().find(is_told).copied()
+}
+
+/// Returns the prose of a passage from its first sentence that is no heading.
+fn lead_text<'a>(passage: &NamedPassage<'_>, prose: &'a str) -> &'a str {
+    let first = first_sentence(passage, prose);
+    first.and_then(|sentence| prose.get(sentence.start as usize..)).unwrap_or_default()
 }
 
 #[cfg(test)]

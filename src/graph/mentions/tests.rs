@@ -132,6 +132,22 @@ fn a_first_sentence_may_give_another_name() {
 }
 
 #[test]
+fn what_no_reader_sees_and_what_a_name_does_not_span_names_nothing() {
+    let packed = Corpus::of(&[
+        (Some("The Software"), &["It ends."]),
+        (None, &["<!-- Ada Lund (pilot) -->\n\nHere stood a mill of Port Aven."]),
+        (None, &["<!-- Ada Lund -->\n\nCo Harl is a mill, as (the \"Software\") is not."]),
+    ])
+    .pack();
+    let graph = packed.view();
+    assert_eq!(graph.entity("ada lund"), None);
+    assert!(graph.entity("port aven").is_some());
+    let bearers = graph.entity_bearers.of(graph.entity("co harl").expect("a subject"));
+    assert_eq!(*graph.bearer_document.of(bearers), [2]);
+    assert!(graph.entity_mentions.of(graph.entity("the software").expect("a title")).is_empty());
+}
+
+#[test]
 fn without_title_and_subject_a_document_is_named_by_its_capitals() {
     use crate::graph::packed::name_kind::{FIRST, MAIN};
     let text = "In the north of Harl stood a mill. Port Aven bought it; Port Aven closed it.";
@@ -220,6 +236,14 @@ const PIECES: &[&str] = &[
     "MILL",
     "TIDE",
     "note",
+    "\n## ",
+    "\n---\n",
+    "<!--",
+    "-->",
+    "`cp -a",
+    "FILE`",
+    "FILE",
+    "the \"",
 ];
 
 /// A document of a changing corpus.

@@ -56,7 +56,7 @@ struct Listed {
 /// version, not read again.
 const STAGES: [Listed; 11] = [
     listed("collecting", "collecting", 1),
-    listed("names", "finding names", 3),
+    listed("names", "finding names", 4),
     listed("resolution", "merging names", 2),
     listed("passage-vectors", "embedding", 1),
     listed("sentence-vectors", "embedding", 1),

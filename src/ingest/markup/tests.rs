@@ -58,6 +58,30 @@ fn asciidoc_headings_blocks_and_attributes() {
 }
 
 #[test]
+fn asciidoc_titles_of_two_lines_are_headings_and_blocks_stay_blocks() {
+    check(
+        asciidoc,
+        "machine(1)\n==========\n\nNAME\n----\nmachine - a machine\n\n[[opt]]\nOPTIONS\n-------\nText.\n\n\
+         Of the wheel\n~~~~~~~~~~~~\nx\n\nOf teeth\n^^^^^^^\n\nÄrger\n+++++++\n",
+        Some("machine(1)"),
+        "# machine(1)\n\n\n## NAME\n\nmachine - a machine\n\n\n## OPTIONS\n\nText.\n\n\
+         ### Of the wheel\n\nx\n\n#### Of teeth\n\n\n##### Ärger\n",
+    );
+    for (text, expect) in [
+        ("Do this first:\n----\nls\n----\nDone", "Do this first:\n```\nls\n```\nDone"),
+        (".List\n-----\nls\n-----", "List\n```\nls\n```"),
+        ("[sh]\n----\nls\n----", "\n```\nls\n```"),
+        ("----\nNAME\n----\n\nNAME\n----", "```\nNAME\n```\n\n## NAME"),
+        ("It runs\nls -l\n-----\nx\n-----", "It runs\nls -l\n```\nx\n```"),
+        ("* item\n+\nls\n----\nx\n----", "* item\n+\nls\n```\nx\n```"),
+        ("NAME\n--\n", "NAME\n--"),
+        ("====\n----\n====\n----", "====\n```\n====\n```"),
+    ] {
+        check(asciidoc, text, expect.contains('#').then_some("NAME"), expect);
+    }
+}
+
+#[test]
 fn org_headings_blocks_and_drawers() {
     check(
         org,
