@@ -272,6 +272,9 @@ pub(super) struct SearchArgs {
     /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
+    /// Show where the search entered the graph, which edges it took, and what it dropped.
+    #[arg(long)]
+    pub(super) explain: bool,
     /// How to search.
     #[command(flatten)]
     pub(super) find: FindArgs,

@@ -22,6 +22,9 @@ use crate::setup::EngineOptions;
 /// The server address for the Browser, unless a flag or a setting gives another.
 const NEO4J_DEFAULT: &str = "bolt://localhost:7687";
 
+/// How the note begins that says how far a search walked: only an explanation of what was found has it.
+const WALKED: [&str; 2] = ["walk of ", "no walk"];
+
 /// Returns for how many questions a graph in a database is opened: a strategy that needs the structure in memory counts
 /// as many.
 fn questions(options: &SearchOptions) -> Questions {
@@ -42,15 +45,24 @@ pub(super) async fn search(args: SearchArgs, surroundings: &Surroundings) -> Don
         timed.over(surroundings);
         return surroundings.print_json(&result);
     }
-    let names = Names::of(&engine, &result.hits, &Ledger::default()).await?;
+    let mut ledger = if args.explain { result.ledger.clone() } else { Ledger::default() };
+    let is_walk = |note: &String| WALKED.iter().any(|begin| note.starts_with(begin));
+    ledger.notes.retain(|note| !result.hits.is_empty() || !is_walk(note));
+    let names = Names::of(&engine, &result.hits, &ledger).await?;
     timed.over(surroundings);
     if result.hits.is_empty() {
         surroundings.screen.note("nothing found");
     }
     show::hits(&surroundings.screen, &result.hits, &names)?;
     show::web_results(&surroundings.screen, &result.ledger.web)?;
+    if args.explain {
+        surroundings.screen.line("")?;
+        explain::ledger(&surroundings.screen, &ledger, &names)?;
+    }
     show::spellings(&surroundings.screen, &result.ledger);
-    result.ledger.notes.iter().for_each(|note| surroundings.screen.note(format!("note: {note}")));
+    for note in result.ledger.notes.iter().filter(|note| !is_walk(note)) {
+        surroundings.screen.note(format!("note: {note}"));
+    }
     show::work(&surroundings.screen, &result.ledger);
     Ok(())
 }

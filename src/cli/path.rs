@@ -34,12 +34,7 @@ pub(super) async fn run(args: &PathArgs, surroundings: &Surroundings) -> Done {
     let drawn = distinct(&found.paths);
     for (path, number) in drawn.iter().zip(1..) {
         let steps = counted(path.path.steps.len(), "step");
-        let new = if number == 1 || path.new.is_empty() {
-            String::new()
-        } else {
-            format!(", through {}", path.new.join(", "))
-        };
-        screen.line(format!("{number:>2}. {steps}{new}"))?;
+        screen.line(format!("{number:>2}. {steps}{}", path.differs))?;
         screen.wrapped(&path.text, INDENT)?;
         for said in path.path.steps.iter().filter_map(sentence) {
             screen.wrapped(&format!("{} [{}]", one_line(&said.quote), said.location), 2 * INDENT)?;
@@ -77,8 +72,8 @@ async fn find(
 struct Drawn<'a> {
     path: &'a GraphPath,
     text: String,
-    /// What it passes through and no path before it does.
-    new: Vec<String>,
+    /// How it differs from the paths before it; empty for the first.
+    differs: String,
     /// Paths that look the same, and pass through other passages of the same names.
     alike: Vec<&'a GraphPath>,
 }
@@ -98,19 +93,40 @@ impl Drawn<'_> {
 /// Returns paths that all look different, in order.
 fn distinct(paths: &[GraphPath]) -> Vec<Drawn<'_>> {
     let mut all: Vec<Drawn<'_>> = Vec::new();
-    let mut known: Vec<String> = Vec::new();
     for path in paths {
         let text = drawn(path);
         if let Some(before) = all.iter_mut().find(|before| before.text == text) {
             before.alike.push(path);
             continue;
         }
-        let mut new: Vec<String> = path.nodes.iter().map(name).filter(|name| !known.contains(name)).collect();
-        new.dedup();
-        known.extend(new.iter().cloned());
-        all.push(Drawn { path, text, new, alike: Vec::new() });
+        let differs = differs(path, &all);
+        all.push(Drawn { path, text, differs, alike: Vec::new() });
     }
     all
+}
+
+/// Says what a path passes through and no path before it does; or which nodes another edge joins, where one before it
+/// passes through the same; or else all that it passes through.
+fn differs(path: &GraphPath, before: &[Drawn<'_>]) -> String {
+    if before.is_empty() {
+        return String::new();
+    }
+    let names = |path: &GraphPath| path.nodes.iter().map(name).collect::<Vec<_>>();
+    let (own, known) = (names(path), before.iter().map(|it| names(it.path)).collect::<Vec<_>>());
+    let all = known.concat();
+    let mut new: Vec<&str> = own.iter().filter(|it| !all.contains(it)).map(String::as_str).collect();
+    new.dedup();
+    if !new.is_empty() {
+        return format!(", through {}", new.join(", "));
+    }
+    let Some(same) = known.iter().position(|it| *it == own) else {
+        let inner = own.get(1..own.len().saturating_sub(1)).unwrap_or_default();
+        return format!(", through {}", inner.join(", "));
+    };
+    let pairs = own.windows(2).zip(path.steps.iter().zip(&before[same].path.steps));
+    let other = pairs.filter(|(_, (step, other))| edge(step) != edge(other));
+    let between: Vec<String> = other.map(|(pair, _)| pair.join(" and ")).collect();
+    format!(", with another edge between {}", between.join(", and between "))
 }
 
 /// Returns a path from node to node: `[anna holt] —mentioned in→ A ←When was A born?— B`. An arrow points where the
@@ -118,12 +134,7 @@ fn distinct(paths: &[GraphPath]) -> Vec<Drawn<'_>> {
 fn drawn(path: &GraphPath) -> String {
     let mut drawn = path.nodes.first().map_or_else(String::new, name);
     for (step, node) in path.steps.iter().zip(path.nodes.iter().skip(1)) {
-        let (direction, said) = match step {
-            PathStep::QuestionEdge { direction, question } => (Some(direction), question.as_str()),
-            PathStep::Mention { direction, .. } => (Some(direction), "mentioned in"),
-            PathStep::PartOf { direction } => (Some(direction), "part of"),
-            PathStep::RelatesTo { .. } => (None, "relates to"),
-        };
+        let (direction, said) = edge(step);
         let name = name(node);
         // Writing to a string cannot fail.
         let _written = match direction {
@@ -133,6 +144,16 @@ fn drawn(path: &GraphPath) -> String {
         };
     }
     drawn
+}
+
+/// Returns the direction of a step, if it has one, and what is said of it.
+fn edge(step: &PathStep) -> (Option<Direction>, &str) {
+    match step {
+        PathStep::QuestionEdge { direction, question } => (Some(*direction), question),
+        PathStep::Mention { direction, .. } => (Some(*direction), "mentioned in"),
+        PathStep::PartOf { direction } => (Some(*direction), "part of"),
+        PathStep::RelatesTo { .. } => (None, "relates to"),
+    }
 }
 
 /// Returns the sentence that states a relation.
@@ -171,7 +192,40 @@ mod tests {
         let shown = distinct(&paths);
         assert_eq!(shown.iter().map(|path| path.alike.len()).collect::<Vec<_>>(), [1, 0]);
         assert_eq!(shown[0].other_passages(), ["Mill"]);
-        assert_eq!(shown[1].new, ["Tower"]);
+        assert_eq!(shown.iter().map(|path| path.differs.as_str()).collect::<Vec<_>>(), ["", ", through Tower"]);
+    }
+
+    #[test]
+    fn a_way_that_passes_through_nothing_new_says_what_differs() {
+        let passage = |name: &char| PathNode::Passage {
+            id: PassageId::of(&[name.to_string().as_bytes()]),
+            name: name.to_string(),
+            section: None,
+        };
+        let path = |over: &str, directions: &[Direction]| GraphPath {
+            nodes: over.chars().map(|it| passage(&it)).collect(),
+            steps: directions
+                .iter()
+                .map(|&direction| PathStep::QuestionEdge { direction, question: "Why?".to_owned() })
+                .collect(),
+        };
+        let (on, back) = (Direction::Forward, Direction::Backward);
+        let paths = [
+            path("ABC", &[on, on]),
+            path("ABC", &[on, back]),
+            path("ABC", &[back, back]),
+            path("ADC", &[on, on]),
+            path("ADBC", &[on, on, on]),
+        ];
+        let differs: Vec<String> = distinct(&paths).into_iter().map(|path| path.differs).collect();
+        let due = [
+            "",
+            ", with another edge between B and C",
+            ", with another edge between A and B, and between B and C",
+            ", through D",
+            ", through D, B",
+        ];
+        assert_eq!(differs, due);
     }
 
     #[test]

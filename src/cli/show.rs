@@ -35,8 +35,7 @@ impl Names {
     fn of_hits(hits: &[Hit]) -> Self {
         let name = |hit: &Hit| {
             let has_others = hits.iter().any(|it| it.document == hit.document && it.passage != hit.passage);
-            let section = section(hit).filter(|_| has_others);
-            section.map_or_else(|| hit.name.clone(), |section| format!("{} › {section}", hit.name))
+            titled(&hit.name, hit.section.as_deref().filter(|_| has_others))
         };
         Self(hits.iter().map(|hit| (hit.passage, name(hit))).collect())
     }
@@ -71,11 +70,7 @@ fn arrow(step: &Step, to: &str) -> Cow<'static, str> {
     }
 }
 
-/// Returns the headings above a passage, without the document's own name.
-fn section(hit: &Hit) -> Option<&str> {
-    below(&hit.name, hit.section.as_deref()?)
-}
-
+/// Returns the headings of a section without the document's own name.
 fn below<'a>(name: &str, section: &'a str) -> Option<&'a str> {
     let below = section.strip_prefix(name).unwrap_or(section);
     Some(below.trim_start_matches(" › ")).filter(|below| !below.is_empty())
@@ -94,11 +89,11 @@ pub(super) fn titled(name: &str, section: Option<&str>) -> String {
 /// If stdout is closed.
 pub(super) fn hits(screen: &Screen, hits: &[Hit], names: &Names) -> io::Result<()> {
     for hit in hits {
-        let section = section(hit).map_or_else(String::new, |section| format!(" › {section}"));
-        let name = screen.strong(format!("{}{section}", hit.name));
-        let place = screen.faint(place(hit.location(), &hit.uri, hit.span));
+        let section = hit.lines.first().map_or(&hit.section, |best| &best.section);
+        let name = screen.strong(titled(&hit.name, section.as_deref()));
+        let place = screen.faint(place(hit.matched_location(), &hit.uri, hit.span));
         screen.line(Styled::from(format!("{:>2}. ", hit.rank)).and(name).and("  ").and(place))?;
-        for line in shown_lines(&hit.text, &hit.matches) {
+        for line in shown_lines(&hit.text, &hit.lines, &hit.matches) {
             screen.wrapped_marked(&line.text, &line.marks, INDENT)?;
         }
         path(screen, names, &hit.path)?;
@@ -356,6 +351,7 @@ mod tests {
             text: String::new(),
             score: 1.0,
             matches: Vec::new(),
+            lines: Vec::new(),
             why: Why::default(),
             near_equal: Vec::new(),
             metadata: Metadata::new(),

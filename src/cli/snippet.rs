@@ -1,11 +1,9 @@
-//! Excerpts of passages: the lines with words of the question, or else the beginning.
+//! Excerpts of passages: the lines that match best, or else the beginning.
 
 use std::ops::Range;
 
-use crate::domain::Span;
+use crate::domain::{MatchedLine, Span};
 
-/// Maximum number of lines.
-const LINES_MAX: usize = 3;
 /// Maximum characters of a line, and of a passage that begins a list.
 const CHARS_MAX: usize = 240;
 /// Minimum bytes shown before the first match of a long line.
@@ -20,33 +18,12 @@ pub(super) struct ShownLine {
     pub(super) marks: Vec<Range<usize>>,
 }
 
-/// Returns the lines of a passage with the most different matches, in their order; headings only if no other line
-/// matches, since the name of a passage shows them. Without a match, the beginning of the passage.
-pub(super) fn shown_lines(text: &str, matches: &[Span]) -> Vec<ShownLine> {
-    let mut lines: Vec<(usize, usize, Range<usize>)> = Vec::new();
-    let mut start = 0;
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let span = start..start + line.trim_end().len();
-        start += line.len();
-        let mut words: Vec<String> =
-            matches.iter().filter(|it| is_inside(it, &span)).map(|it| it.of(text).to_lowercase()).collect();
-        words.sort_unstable();
-        words.dedup();
-        if !words.is_empty() {
-            let worth = if line.trim_start().starts_with('#') { 0 } else { words.len() };
-            lines.push((worth, number, span));
-        }
-    }
-    lines.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    if lines.iter().any(|line| line.0 > 0) {
-        lines.retain(|line| line.0 > 0);
-    }
-    lines.truncate(LINES_MAX);
-    lines.sort_by_key(|line| line.1);
-    if lines.is_empty() {
+/// Returns the best lines of a passage as they are shown; if it has none, its beginning.
+pub(super) fn shown_lines(text: &str, best: &[MatchedLine], matches: &[Span]) -> Vec<ShownLine> {
+    if best.is_empty() {
         return beginning(text).into_iter().collect();
     }
-    lines.into_iter().map(|(_, _, span)| shown(text, span, matches)).collect()
+    best.iter().map(|line| shown(text, line.span.range(), matches)).collect()
 }
 
 fn is_inside(part: &Span, whole: &Range<usize>) -> bool {
@@ -117,16 +94,19 @@ fn shown(text: &str, span: Range<usize>, matches: &[Span]) -> ShownLine {
 mod tests {
     use super::*;
 
-    fn spans(text: &str, words: &[&str]) -> Vec<Span> {
-        let mut spans: Vec<Span> = words
-            .iter()
-            .flat_map(|word| text.match_indices(word).map(|(at, it)| Span::from(at..at + it.len())))
-            .collect();
-        spans.sort_unstable();
-        spans
-    }
-
+    /// Returns the lines shown of a text in which `words` match; those of its lines that have any are the best.
     fn lines(text: &str, words: &[&str]) -> Vec<String> {
+        let places = words.iter().flat_map(|word| text.match_indices(word));
+        let mut matches: Vec<Span> = places.map(|(at, it)| Span::from(at..at + it.len())).collect();
+        matches.sort_unstable();
+        let mut best = Vec::new();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let span = Span::from(start..start + line.len());
+            let shown = MatchedLine { span, section: None, page: None, line: None, column: None };
+            best.extend(words.iter().any(|word| line.contains(word)).then_some(shown));
+            start += line.len();
+        }
         let marked = |line: &ShownLine| {
             let mut text = line.text.clone();
             for mark in line.marks.iter().rev() {
@@ -135,17 +115,14 @@ mod tests {
             }
             text
         };
-        shown_lines(text, &spans(text, words)).iter().map(marked).collect()
+        shown_lines(text, &best, &matches).iter().map(marked).collect()
     }
 
     #[test]
-    fn the_lines_with_most_words_are_shown_in_their_order() {
-        let text = "# Mill\n\nIt is by the river.\nThe mill turns.\nNothing.\nA mill by a river, old mill.\n";
-        assert_eq!(
-            lines(text, &["mill", "river"]),
-            ["It is by the [river].", "The [mill] turns.", "A [mill] by a [river], old [mill]."]
-        );
-        assert_eq!(lines(text, &["turns"]), ["The mill [turns]."]);
+    fn the_matches_in_the_lines_are_marked() {
+        let text = "# Mill\n\nIt is by the  river.\nNothing.\nA mill by a river, old mill.\n";
+        assert_eq!(lines(text, &["mill", "river"]), ["It is by the [river].", "A [mill] by a [river], old [mill]."]);
+        assert_eq!(lines(text, &["Mill"]), ["# [Mill]"]);
     }
 
     #[test]
@@ -162,10 +139,5 @@ mod tests {
         assert_eq!(lines("# Mill", &[]), ["# Mill"]);
         assert_eq!(lines(&"é\n".repeat(300), &[])[0].chars().count(), CHARS_MAX + 1);
         assert_eq!(lines("", &[]), [""; 0]);
-    }
-
-    #[test]
-    fn words_of_headings_are_shown_where_no_other_line_has_any() {
-        assert_eq!(lines("# Mill\n\nIt stands.", &["Mill"]), ["# [Mill]"]);
     }
 }

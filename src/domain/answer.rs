@@ -42,6 +42,9 @@ pub struct Hit {
     /// The byte ranges of the text that contain words of the question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<Span>,
+    /// The lines of the text that match the question best, best first, three at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<MatchedLine>,
     /// Which words of the question the passage has.
     #[serde(default)]
     pub why: Why,
@@ -53,6 +56,25 @@ pub struct Hit {
     pub metadata: Metadata,
     /// The steps that led to it from an entry vertex, in order; empty if it is an entry vertex.
     pub path: Vec<Step>,
+}
+
+/// A line of a passage that has words of a question, and the place where the first of them stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatchedLine {
+    /// Its bytes in the passage's text.
+    pub span: Span,
+    /// The headings above it, as far as they are known: if not, those above the passage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
+    /// The page of the document's file, if the file has pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The line of the document's file, if the file has lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column in that line, from 1, in characters (Unicode code points), if the text has the lines of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
 }
 
 /// Which words of a question a passage has.
@@ -81,26 +103,51 @@ impl Hit {
     /// Quotes a part of its text; `part` is in bytes from the beginning of the passage.
     #[must_use]
     pub fn citation(&self, part: Span, score: f32) -> Citation {
-        let before = self.text.get(..part.start as usize).unwrap_or_default();
+        let (page, line, column) = self.place(part.start);
         Citation {
             document: self.name.clone(),
             source_id: self.source_id.clone(),
             uri: self.uri.clone(),
             passage: self.passage,
             section: self.section.clone(),
-            page: self.page.map(|page| page_behind(page, before)),
-            line: self.line.map(|line| line_behind(line, before)),
-            column: self.column.map(|column| column_behind(column, before)),
+            page,
+            line,
+            column,
             span: Span { start: self.span.start + part.start, end: self.span.start + part.end },
             quote: part.of(&self.text).to_owned(),
             score,
         }
     }
 
+    /// Returns a line of its text, in whose section `section` the first match begins at `at`.
+    #[must_use]
+    pub(crate) fn matched_line(&self, span: Span, section: Option<String>, at: u32) -> MatchedLine {
+        let (page, line, column) = self.place(at);
+        MatchedLine { span, section, page, line, column }
+    }
+
+    /// Returns the page, the line and the column of a byte of its text.
+    fn place(&self, at: u32) -> (Option<u32>, Option<u32>, Option<u32>) {
+        let before = self.text.get(..at as usize).unwrap_or_default();
+        (
+            self.page.map(|page| page_behind(page, before)),
+            self.line.map(|line| line_behind(line, before)),
+            self.column.map(|column| column_behind(column, before)),
+        )
+    }
+
     /// Returns the place in a form that programs open: `book.pdf#page=3`, `notes.md:12`, or the file alone.
     #[must_use]
     pub fn location(&self) -> String {
         location(&self.uri, self.page, self.line)
+    }
+
+    /// Returns the place of the line that matches best, in the form of [`Hit::location`]; that of the passage if no
+    /// line matches.
+    #[must_use]
+    pub fn matched_location(&self) -> String {
+        let best = self.lines.first();
+        location(&self.uri, best.map_or(self.page, |it| it.page), best.map_or(self.line, |it| it.line))
     }
 }
 

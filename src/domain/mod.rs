@@ -26,7 +26,9 @@ mod topic;
 mod version;
 mod web;
 
-pub use answer::{Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, NearEqual, Why, Writing, WrittenSentence};
+pub use answer::{
+    Answer, AnswerKind, Citation, CitationCheck, Guess, Hit, MatchedLine, NearEqual, Why, Writing, WrittenSentence,
+};
 pub use backoff::Backoff;
 pub use calibration::{Calibration, logistic};
 pub use chat::{BudgetKind, ChatError, Cost, Spent, Usage};

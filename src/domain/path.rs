@@ -23,7 +23,8 @@ pub enum PathEnd {
     Entity(String),
     /// The document with this id in its source, or this title. A path may begin in any of its passages.
     Document(String),
-    /// The id of a passage, or else the name of an entity, or else a document.
+    /// The id of a passage, or else the name of an entity, or else a document, or else an identifier or words, which
+    /// stand for the passage that has them.
     Named(String),
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Identifier {
     pub(super) whole: Option<String>,
     /// The humps of its words in camel case.
     pub(super) parts: Vec<String>,
+    /// Its bytes, with the marks before it that belong to it.
+    pub(super) span: Range<usize>,
 }
 
 /// Letters of a hump at least, so that `McDonald` has none.
@@ -42,9 +44,7 @@ pub(super) fn identifiers(text: &str) -> Vec<Identifier> {
             end += 1;
         }
         found.extend(identifier(text, &words[first..end]));
-        found.extend(
-            in_series(text, &words, first..end).map(|whole| Identifier { whole: Some(whole), parts: Vec::new() }),
-        );
+        found.extend(in_series(text, &words, first..end));
         first = end;
     }
     found
@@ -81,7 +81,8 @@ fn identifier(text: &str, run: &[Word<'_>]) -> Option<Identifier> {
         }
         whole
     });
-    (whole.is_some() || !parts.is_empty()).then_some(Identifier { whole, parts })
+    let span = first.start - lead.len()..last.end;
+    (whole.is_some() || !parts.is_empty()).then_some(Identifier { whole, parts, span })
 }
 
 /// Returns the marks right before an identifier that belong to it: hyphens of an option, the root of a path.
@@ -118,14 +119,18 @@ fn is_identifier(text: &str, run: &[Word<'_>], lead: &str) -> bool {
 }
 
 /// Returns the name of a document of a series, such as `RFC 2119`, that begins with the only word of `run`.
-fn in_series(text: &str, words: &[Word<'_>], run: Range<usize>) -> Option<String> {
+fn in_series(text: &str, words: &[Word<'_>], run: Range<usize>) -> Option<Identifier> {
     let (name, number) = (words.get(run.start)?, words.get(run.end)?);
     let is_name = run.len() == 1
         && (2..=SERIES_CHARS_MAX).contains(&name.text.len())
         && name.text.bytes().all(|byte| byte.is_ascii_uppercase());
     let is_number = number.text.bytes().all(|byte| byte.is_ascii_digit());
     let is_beside = text.get(name.end..number.start) == Some(" ");
-    (is_name && is_number && is_beside).then(|| name.text.to_ascii_lowercase() + number.text)
+    (is_name && is_number && is_beside).then(|| Identifier {
+        whole: Some(name.text.to_ascii_lowercase() + number.text),
+        parts: Vec::new(),
+        span: name.start..number.end,
+    })
 }
 
 /// Returns the humps of a word in camel case, in lower case: `reflog`, `expire` of `reflogExpire`; none of others.

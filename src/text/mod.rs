@@ -3,8 +3,10 @@
 //! It knows nothing about documents, indexes or files, and its only state is word lists.
 
 mod aliases;
+mod asking;
 mod case;
 mod code;
+mod contents;
 mod counted;
 mod escape;
 mod find;
@@ -16,6 +18,7 @@ mod model_tokens;
 mod name_words;
 mod names;
 mod near;
+mod phrases;
 mod pieces;
 mod runs;
 mod segments;
@@ -32,7 +35,7 @@ pub(crate) use words::{FoldedWords, Word, lower, spelled, tokens, words};
 pub use keywords::{Clause, KeywordQuery, Occur};
 
 pub use terms::terms;
-pub(crate) use terms::{Terms, each_term, term, term_spans};
+pub(crate) use terms::{Terms, asked_words, composed, each_term, term, term_spans};
 
 pub(crate) use lexicon::{DAYS, MONTHS, cue, cue_of_stem, is_linking_word, is_stop_word, related, stem};
 
@@ -41,7 +44,9 @@ pub(crate) use sentences::{is_block_start, sentences};
 pub(crate) use code::{Language, Token, TokenKind, code_blocks, code_tokens, prose};
 
 pub(crate) use aliases::aliases;
+pub(crate) use asking::telling_terms;
 pub(crate) use case::{CaseCounts, is_among};
+pub(crate) use contents::is_contents;
 pub(crate) use find::{
     NameLookup, NameMatch, NameRule, Places, as_written, find_names, folded_names, standing_names, visit_names,
 };
@@ -58,6 +63,8 @@ pub(crate) use sieve::WordSieve;
 pub(crate) use wildcards::is_of_form;
 
 pub(crate) use near::{ALIKE_CHARS_MIN, folded, near};
+
+pub(crate) use phrases::{Compared, Phrase};
 
 pub(crate) use model_tokens::{model_tokens, tokens_to_english};
 #[cfg(test)]

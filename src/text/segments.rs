@@ -1,5 +1,7 @@
 //! Scripts: which have no spaces between words, where one script ends and the next begins, and which have a stemmer.
 
+use std::ops::Range;
+
 use rust_stemmers::{Algorithm, Stemmer};
 
 /// Characters that stand between words of Chinese more often than in one, and say nothing alone.
@@ -37,6 +39,13 @@ pub(super) fn is_unspaced(c: char) -> bool {
     script(c) != Script::Spaced
 }
 
+/// Returns whether `c` is of a script without spaces between words whose runs of letters are terms as they are: Thai,
+/// Lao, Burmese and Khmer.
+#[must_use]
+pub(super) fn is_indexed_whole(c: char) -> bool {
+    matches!(u32::from(c), 0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0xa9e0..=0xa9ff | 0xaa60..=0xaa7f)
+}
+
 /// Returns the parts of a word that are of one script each, in order.
 pub(super) fn segments(word: &str) -> impl Iterator<Item = &str> {
     let mut rest = word;
@@ -52,23 +61,33 @@ pub(super) fn segments(word: &str) -> impl Iterator<Item = &str> {
 /// Appends the pairs of neighboring characters of a segment; one character by itself is a term, unless it is a particle
 /// of Japanese.
 pub(super) fn push_pairs(segment: &str, terms: &mut Vec<String>) {
-    for run in segment.split(BETWEEN) {
+    terms.extend(pairs(segment).into_iter().map(|pair| segment[pair].to_owned()));
+}
+
+/// Returns where the terms of a segment stand, as [`push_pairs`] appends them.
+pub(super) fn pairs(segment: &str) -> Vec<Range<usize>> {
+    let mut pairs = Vec::new();
+    let mut run_start = 0;
+    for run in segment.split_inclusive(BETWEEN) {
+        let begin = run_start;
+        run_start += run.len();
+        let run = run.trim_end_matches(BETWEEN);
         let mut ends = run.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
         let Some((_, first_end)) = ends.next() else { continue };
         if first_end == run.len() {
             let is_particle = run.chars().all(|c| script(c) == Script::Hiragana);
-            terms.extend((!is_particle && !EMPTY.contains(&run)).then(|| run.to_owned()));
+            pairs.extend((!is_particle && !EMPTY.contains(&run)).then(|| begin..begin + first_end));
             continue;
         }
         let mut start = 0;
         for (next, end) in ends {
-            let pair = &run[start..end];
-            if !EMPTY.contains(&pair) {
-                terms.push(pair.to_owned());
+            if !EMPTY.contains(&&run[start..end]) {
+                pairs.push(begin + start..begin + end);
             }
             start = next;
         }
     }
+    pairs
 }
 
 /// Returns the stem of a folded word of Russian, Arabic or Greek, told by its script.

@@ -1,6 +1,7 @@
 //! The search terms of a text: stems of its words; whole identifiers, and the parts of names in camel case; pairs of
 //! neighboring characters in scripts without spaces between words.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -65,7 +66,7 @@ impl Terms {
     pub(crate) fn of(text: &str) -> Self {
         let mut terms = Self::default();
         each_of_words(text, &mut |term| terms.words.push(term.to_owned()));
-        for Identifier { whole, parts } in identifiers(text) {
+        for Identifier { whole, parts, .. } in identifiers(text) {
             terms.identifiers.extend(whole.map(|whole| stem(&whole)));
             terms.parts.extend(parts.iter().filter(|part| !is_stop_word(part)).map(|part| stem(part)));
         }
@@ -73,9 +74,23 @@ impl Terms {
     }
 }
 
-/// Returns where `text` has words of which a term is wanted, in order, without overlap.
+/// Returns where `text` has words or whole identifiers of which a term is wanted, in order, without overlap.
 #[must_use]
 pub(crate) fn term_spans(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
+    let is_whole = |it: &Identifier| it.whole.as_deref().is_some_and(|whole| is_wanted(&shared_stem(whole)));
+    let wholes: Vec<Range<usize>> = identifiers(text).into_iter().filter(is_whole).map(|it| it.span).collect();
+    let words = word_spans(text, is_wanted);
+    if wholes.is_empty() {
+        return words;
+    }
+    let mut all = [wholes, words].concat();
+    all.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    all.dedup_by(|span, before| span.start < before.end);
+    all
+}
+
+/// Returns where `text` has words of which a term is wanted, in order, without overlap.
+fn word_spans(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     let mut folded = String::new();
     for word in words(text) {
@@ -106,18 +121,68 @@ fn spans_of_segment(segment: &str, start: usize, is_wanted: &dyn Fn(&str) -> boo
         spans.extend(is_of_wanted(segment, is_wanted, &mut String::new()).then(|| start..start + segment.len()));
         return;
     }
-    let ends: Vec<(usize, usize)> = segment.char_indices().map(|(at, c)| (at, at + c.len_utf8())).collect();
-    if let [(at, end)] = ends[..] {
-        spans.extend(is_wanted(segment).then(|| start + at..start + end));
-    }
-    for pair in ends.windows(2) {
-        let (at, end) = (pair[0].0, pair[1].1);
-        let has_pair = segment.get(at..end).is_some_and(is_wanted);
-        match spans.last_mut().filter(|last| has_pair && last.end >= start + at) {
-            Some(last) => last.end = start + end,
-            None => spans.extend(has_pair.then(|| start + at..start + end)),
+    for pair in segments::pairs(segment).into_iter().filter(|pair| is_wanted(&segment[pair.clone()])) {
+        let pair = start + pair.start..start + pair.end;
+        match spans.last_mut().filter(|last| last.end >= pair.start) {
+            Some(last) => last.end = pair.end,
+            None => spans.push(pair),
         }
     }
+}
+
+/// A word of a question, or a part of one in a script without spaces between words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AskedWord {
+    /// Its bytes in the question; those of parts overlap.
+    pub(crate) span: Range<usize>,
+    /// Its own term, and those of the identifiers that it stands in.
+    pub(crate) terms: Vec<String>,
+    /// Whether it is a pair of characters, or one by itself.
+    pub(crate) is_part: bool,
+}
+
+/// Returns the words of a question that are not stop words, in order, each with its terms. The question is to be
+/// [`composed`].
+#[must_use]
+pub(crate) fn asked_words(question: &str) -> Vec<AskedWord> {
+    let mut asked = Vec::new();
+    for word in words(question) {
+        let mut start = word.start;
+        for segment in segments::segments(word.text) {
+            if segment.contains(segments::is_unspaced) {
+                let part = |pair: Range<usize>| AskedWord {
+                    span: start + pair.start..start + pair.end,
+                    terms: vec![segment[pair].to_owned()],
+                    is_part: true,
+                };
+                asked.extend(segments::pairs(segment).into_iter().map(part));
+            } else {
+                let folded = lower(segment);
+                let span = start..start + segment.len();
+                let word = AskedWord { span, terms: vec![term(&folded)], is_part: false };
+                asked.extend((!is_stop_word(&folded)).then_some(word));
+            }
+            start += segment.len();
+        }
+    }
+    for Identifier { whole, span, .. } in identifiers(question) {
+        let first = asked.partition_point(|word| word.span.start < span.start);
+        let inside = asked[first..].iter_mut().take_while(|word| word.span.end <= span.end);
+        inside.for_each(|word| word.terms.extend(whole.as_deref().map(stem)));
+    }
+    asked
+}
+
+/// Returns a text in the form of which the terms of scripts without spaces between words are made: folding takes the
+/// syllables of Korean and the voiced sounds of Japanese apart.
+#[must_use]
+pub(crate) fn composed(text: &str) -> Cow<'_, str> {
+    use unicode_normalization::UnicodeNormalization as _;
+
+    if text.is_ascii() || !text.contains(segments::is_unspaced) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.nfkc().collect())
 }
 
 /// Returns the term of a folded word: its stem, by the rules of the language that its script is mostly used for.
@@ -132,12 +197,8 @@ fn shared_term(word: &str) -> Rc<str> {
 
 /// Returns the terms of the words of a text in which some have no spaces between.
 fn unspaced(text: &str) -> Vec<String> {
-    use unicode_normalization::UnicodeNormalization as _;
-
-    // Folding takes the syllables of Korean and the voiced sounds of Japanese apart.
-    let text: String = text.nfkc().collect();
     let mut terms = Vec::new();
-    for Word { text: word, .. } in words(&text) {
+    for Word { text: word, .. } in words(&composed(text)) {
         for segment in segments::segments(word) {
             if segment.contains(segments::is_unspaced) {
                 segments::push_pairs(segment, &mut terms);
@@ -199,7 +260,28 @@ mod tests {
         assert_eq!(spans("The Bridges of Čapek, bridging", "bridge capek"), ["Bridges", "Čapek", "bridging"]);
         assert_eq!(spans("set gc.reflogExpire now", "reflog"), ["reflogExpire"]);
         assert_eq!(spans("私は山田太郎です", "山田太郎"), ["山田太郎"]);
+        assert_eq!(spans("写了红楼梦", "写红"), [""; 0]);
+        assert_eq!(spans("写了红楼梦", "写"), ["写"]);
         assert_eq!(spans("no", "yes"), [""; 0]);
+        assert_eq!(spans("as in RFC 2119 and", "RFC2119"), ["RFC 2119"]);
+        assert_eq!(spans("as in RFC2119 and", "RFC 2119"), ["RFC2119"]);
+        assert_eq!(spans("git commit --no-verify, verified", "--no-verify"), ["--no-verify", "verified"]);
+        assert_eq!(spans("Set wal_level and wal.", "wal_level"), ["wal_level", "wal"]);
+    }
+
+    #[test]
+    fn words_of_a_question_have_the_terms_by_which_they_are_found() {
+        let asked = |question: &str| {
+            let words = asked_words(question).into_iter();
+            let shown = |word: AskedWord| format!("{}={}", &question[word.span], word.terms.join("+"));
+            words.map(shown).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(asked("Who built the Mills?"), "built=built Mills=mill");
+        assert_eq!(asked("RFC 2119 says"), "RFC=rfc+rfc2119 2119=2119+rfc2119 says=say");
+        assert_eq!(asked("RFC2119"), "RFC2119=rfc2119");
+        assert_eq!(asked("东京大学1998年"), "东京=东京 京大=京大 大学=大学 1998=1998 年=年");
+        assert_eq!(asked(""), "");
+        assert_eq!(asked(&composed("ﾗｰﾒﾝ")), "ラー=ラー ーメ=ーメ メン=メン");
     }
 
     #[test]

@@ -287,7 +287,7 @@ fn flip_bits(count: usize, seed: u64) -> [usize; 3] {
 
 #[test]
 fn a_changed_bit_is_harmless_or_found() {
-    let count = std::env::var("CAIRN_TEST_FLIPS").ok().and_then(|it| it.parse().ok()).unwrap_or(40);
+    let count = std::env::var("CAIRN_TEST_FLIPS").ok().and_then(|it| it.parse().ok()).unwrap_or(20);
     let [harmless, mended, refused] = flip_bits(count, 16);
     eprintln!("{count} bits: {harmless} harmless, {mended} mended, {refused} refused");
     assert!(harmless > 0 && mended > 0 && refused > 0, "{harmless}, {mended}, {refused}");

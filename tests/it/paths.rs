@@ -91,6 +91,16 @@ fn what_names_nothing_or_too_much_is_refused_with_what_is_near() {
 }
 
 #[test]
+fn words_that_name_nothing_stand_for_the_best_passage_that_has_them() {
+    let cli = indexed();
+    for (end, name) in [("built", "Harl Mill"), ("small town", "Skell Bay"), ("STANDS in", "Toll Tower")] {
+        let found = cli.json(&["path", end, "document:mill", "--by", "names"]);
+        assert_eq!((&found["from"]["kind"], &found["from"]["name"]), (&"passage".into(), &name.into()), "{end}");
+    }
+    cli.refuses(&["path", "small bridge", "mill"], "input", &["nothing in the index is called `small bridge`"]);
+}
+
+#[test]
 fn every_kind_of_edge_is_walked_where_it_is_asked_for() {
     let cli = Cli::new();
     cli.json(&["index", harbor().to_str().unwrap()]);

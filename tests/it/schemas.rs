@@ -157,6 +157,8 @@ fn hit() -> Hit {
         text: "A.".to_owned(),
         score: -0.5,
         matches: vec![span()],
+        lines: serde_json::from_value(json!([{ "span": span(), "section": "A", "page": 3, "line": 12, "column": 1 }]))
+            .unwrap(),
         why: Why { words: vec!["a".to_owned()], missing: vec!["b".to_owned()], is_named: true },
         near_equal: vec![NearEqual { passage: passage_id(), source_id: "b".to_owned(), uri: "b.md".to_owned() }],
         metadata: Metadata::from([("year".to_owned(), "1841".to_owned())]),
@@ -523,6 +525,7 @@ fn a_value_with_the_fewest_fields_is_valid() {
     let hit = Hit {
         section: None,
         matches: Vec::new(),
+        lines: serde_json::from_value(json!([{ "span": span() }])).unwrap(),
         near_equal: Vec::new(),
         metadata: Metadata::new(),
         path: vec![step],

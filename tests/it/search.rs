@@ -102,6 +102,57 @@ fn a_hit_shows_the_lines_that_match_and_says_what_it_lacks() {
 }
 
 #[test]
+fn a_hit_leads_to_the_line_that_matches_best() {
+    let cli = Cli::new();
+    let faq = "# Questions\n\n## How do I log in?\n\nOpen the page.\n\n## Why is the page slow?\n\nIt is cold.\n";
+    cli.write("faq.md", faq);
+    cli.write("other.md", "# Other\n\nA text about nothing.\n");
+    cli.json(&["index", "faq.md", "other.md"]);
+    let query = "Why is the page slow?";
+    let said = cli.run(["search", query, "--top-k", "1"]).succeeded();
+    let due = " 1. Questions › Why is the page slow?  faq.md:7\n    ## Why is the page slow?\n    Open the page.\n";
+    assert!(said.stdout.starts_with(due), "{said:#?}");
+    let hit = &cli.json(&["search", query, "--top-k", "1"])["hits"][0];
+    let (start, word) = (faq.find("## Why").unwrap(), faq.find("page slow").unwrap());
+    assert_eq!((&hit["section"], &hit["line"]), (&json!("Questions"), &json!(1)));
+    let due = json!({
+        "span": { "start": start, "end": start + "## Why is the page slow?".len() },
+        "section": "Questions › Why is the page slow?",
+        "line": 7,
+        "column": word - start + 1,
+    });
+    assert_eq!(hit["lines"][0], due);
+}
+
+#[test]
+fn how_far_a_walk_went_is_only_in_an_explanation_of_what_was_found() {
+    let cli = indexed(&MANUAL);
+    let said = cli.run(["search", "deadlock"]).succeeded();
+    assert_eq!(said.stderr, "");
+    let said = cli.run(["search", "deadlock", "--explain"]).succeeded();
+    assert!(said.stdout.contains("\nEntered at\n") && said.stdout.contains("\nwalk of 3 rounds:"), "{said:#?}");
+    let said = cli.run(["search", "\"wal level\"", "--explain"]).succeeded();
+    assert!(said.stderr.contains("nothing found\n") && !said.stdout.contains("walk of"), "{said:#?}");
+}
+
+#[test]
+fn a_hit_says_which_words_it_has_of_scripts_without_spaces_and_of_identifiers() {
+    let cli = indexed(&[
+        ("backup", "备份", "备份每天自动进行,保存三十天。"),
+        ("rfc", "Words of duty", "The words MUST and SHOULD are those of RFC2119."),
+        ("wall", "防火墙", "防火墙的日志。"),
+    ]);
+    for (query, has, lacks) in [
+        ("备份保存", &["备份", "保存"][..], &[][..]),
+        ("备份密码", &["备份"], &["密码"]),
+        ("RFC 2119", &["RFC", "2119"], &[]),
+    ] {
+        let hit = &cli.json(&["search", query, "--strategy", "lexical"])["hits"][0];
+        assert_eq!((&hit["why"]["words"], &hit["why"]["missing"]), (&json!(has), &json!(lacks)), "{query}");
+    }
+}
+
+#[test]
 fn filters_take_forms_and_comparisons_and_say_what_there_is() {
     let cli = indexed(&MANUAL);
     let ids = |filter: &str| {

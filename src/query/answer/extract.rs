@@ -14,9 +14,10 @@ use super::relevance::is_relevant;
 use crate::domain::{AnswerKind, Citation, Hit, PassageId, Span};
 use crate::error::Result;
 use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
+use crate::graph::trail::Trust;
 use crate::query::evidence::PassageWords;
 use crate::query::session::query::{Query, Ranking};
-use crate::text::{terms, tokens};
+use crate::text::{is_contents, terms, tokens};
 
 /// Passages whose pieces are considered.
 const PASSAGES_MAX: usize = 8;
@@ -48,6 +49,8 @@ const LINK: f32 = 0.2;
 const REACHED: f32 = 1.2;
 /// Weight of the part of the question that a piece, its title and heading cover and no chosen piece does.
 const UNCOVERED: f32 = 1.9;
+/// Price of a piece of a list of contents: another says what it names.
+const CONTENTS: f32 = 3.0;
 /// Price of each further piece of one passage.
 const AGAIN: f32 = 0.1;
 
@@ -65,7 +68,7 @@ impl Extracted {
     }
 }
 
-/// Quotes the `citations_max` sentences that together answer best, those at the end of a path first.
+/// Quotes the `citations_max` sentences that together answer best, those at the end of a path first if steps count.
 ///
 /// # Errors
 ///
@@ -83,8 +86,11 @@ pub(in crate::query) fn answer(found: &Ranking, hits: &[Hit], citations_max: usi
 ///
 /// If the store cannot be read.
 pub(in crate::query) fn sentences(found: &Ranking, hits: &[Hit], citations_max: usize) -> Result<Extracted> {
-    let mut chosen = choose(found.query.passage_words()?, candidates(found, hits)?, citations_max);
-    chosen.sort_by_key(|(candidate, _)| std::cmp::Reverse(candidate.hit.path.len()));
+    let is_walk_needed = is_walk_needed(&found.query, hits)?;
+    let mut chosen = choose(found.query.passage_words()?, candidates(found, hits, is_walk_needed)?, citations_max);
+    if is_walk_needed {
+        chosen.sort_by_key(|(candidate, _)| std::cmp::Reverse(candidate.hit.path.len()));
+    }
     let citations: Vec<Citation> =
         chosen.iter().map(|(it, score)| it.hit.citation(Span::from(it.span.clone()), *score)).collect();
     let text = citations.iter().map(|citation| citation.quote.as_str()).collect::<Vec<_>>().join("\n");
@@ -104,8 +110,15 @@ struct Candidate<'a> {
     worth: f32,
 }
 
+/// Returns whether some passages were reached by steps, and these count. Where one passage covers a question that names
+/// nothing, what a path leads to is rarely the answer.
+fn is_walk_needed(query: &Query, hits: &[Hit]) -> Result<bool> {
+    let is_any_reached = hits.iter().take(PASSAGES_MAX).any(|hit| !hit.path.is_empty());
+    Ok(is_any_reached && !matches!(Trust::of(&query.evidence()?), Trust::Covered(_)))
+}
+
 /// Returns the pieces of the best passages, passage by passage.
-fn candidates<'a>(found: &Ranking, hits: &'a [Hit]) -> Result<Vec<Candidate<'a>>> {
+fn candidates<'a>(found: &Ranking, hits: &'a [Hit], is_walk_needed: bool) -> Result<Vec<Candidate<'a>>> {
     let query = &found.query;
     let reading = Reading::of(query, hits)?;
     let mut candidates = Vec::new();
@@ -113,13 +126,15 @@ fn candidates<'a>(found: &Ranking, hits: &'a [Hit]) -> Result<Vec<Candidate<'a>>
         let share = share(found, score);
         let sentences = query.reader.passage(passage)?.sentences;
         let pieces = pieces(&hit.text, &sentences);
+        let price = if is_contents(&hit.text) { CONTENTS } else { 0.0 };
         for (place, piece) in pieces.iter().enumerate() {
             let before = place.checked_sub(1).map(|before| &pieces[before]);
             let (signs, terms) = reading.signs(hit, passage, piece, before)?;
             let first = if place == 0 { 1.0 } else { 0.0 };
-            let reached = hit.path.len().min(STEPS_FULL) as f32 / STEPS_FULL as f32;
+            let steps = if is_walk_needed { hit.path.len().min(STEPS_FULL) } else { 0 };
+            let reached = steps as f32 / STEPS_FULL as f32;
             let signs = Signs { share, first, reached, ..signs };
-            candidates.push(Candidate { hit, span: piece.span.clone(), place, terms, worth: signs.worth() });
+            candidates.push(Candidate { hit, span: piece.span.clone(), place, terms, worth: signs.worth() - price });
         }
     }
     Ok(candidates)

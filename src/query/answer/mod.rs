@@ -5,6 +5,7 @@ mod addresses;
 mod asked;
 pub(super) mod extract;
 pub(super) mod hits;
+mod lines;
 mod overview;
 mod pieces;
 mod reduce;

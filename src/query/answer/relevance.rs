@@ -1,11 +1,13 @@
 //! The relevance of the passages found: of each, and of all together, which decides whether to answer or stay silent.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::domain::PassageId;
 use crate::error::Result;
 use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
+use crate::query::evidence::question::AskedQuestion;
 use crate::query::session::query::Ranking;
+use crate::text::telling_terms;
 
 /// Passages that are considered.
 const PASSAGES_MAX: usize = 8;
@@ -59,13 +61,16 @@ pub(in crate::query) fn is_relevant(found: &Ranking) -> Result<bool> {
     if read().next().is_none() {
         return Ok(false);
     }
-    let mut shares = read().map(|passage| words.weight(words.terms[passage.index()]) / words.whole());
+    let frequencies = &query.sentence_words()?.frequencies;
+    let telling = telling(&query.question, frequencies);
+    let whole = words.weight(telling).max(1e-9);
+    let mut shares = read().map(|passage| words.weight(words.terms[passage.index()] & telling) / whole);
     let first = shares.next().unwrap_or(0.0);
     let covered = shares.fold(first, f32::max);
-    let frequencies = query.sentence_words()?.frequencies.iter();
-    let unknown: f32 = frequencies.zip(&words.idf).filter(|(count, _)| **count == 0).map(|(_, idf)| *idf).sum();
+    let is_unknown = |(number, count): (u32, &usize)| if *count == 0 { 1 << number } else { 0 };
+    let unknown: u64 = (0..).zip(frequencies).map(is_unknown).sum();
     let worth = |is: bool, worth: f32| if is { worth } else { 0.0 };
-    let evidence = covered + FIRST * first - UNKNOWN * unknown / words.whole()
+    let evidence = covered + FIRST * first - UNKNOWN * words.weight(unknown & telling) / whole
         + worth(!query.entities().is_empty(), KNOWN)
         + worth(!query.question.names.is_empty(), BORNE);
     let cosines = read().map(|passage| query.best_sentence_cosine_of(passage)).collect::<Result<Vec<_>>>()?;
@@ -73,4 +78,46 @@ pub(in crate::query) fn is_relevant(found: &Ranking) -> Result<bool> {
         None => evidence >= EVIDENCE_ALONE_MIN,
         Some(cosines) => evidence + COSINE * cosines.into_iter().fold(0.0, f32::max) >= EVIDENCE_MIN,
     })
+}
+
+/// Returns which terms of a question say what it asks for, one bit a term: not those of words with which people ask,
+/// nor a pair of characters that no text has and that is the end of one known word and the beginning of the next.
+fn telling(question: &AskedQuestion, frequencies: &[usize]) -> u64 {
+    let telling: FxHashSet<String> = telling_terms(&question.text).into_iter().collect();
+    let known: FxHashSet<&str> =
+        question.distinct.iter().zip(frequencies).filter(|it| *it.1 > 0).map(|it| it.0.0.as_str()).collect();
+    let is_between = |triple: &[String; 3]| {
+        let [before, pair, after] = triple;
+        let (first, last) = (pair.chars().next(), pair.chars().last());
+        let is_inside = pair.chars().count() == 2 && before.chars().last() == first && after.chars().next() == last;
+        is_inside && known.contains(before.as_str()) && known.contains(after.as_str())
+    };
+    let between: FxHashSet<&str> =
+        question.terms.array_windows().filter(|triple| is_between(triple)).map(|triple| triple[1].as_str()).collect();
+    let says = |term: &str| telling.contains(term) && (known.contains(term) || !between.contains(term));
+    let bits = (0..).zip(&question.distinct).map(|(number, (term, _))| if says(term) { 1 << number } else { 0 }).sum();
+    if bits == 0 { u64::MAX } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embed::NoEmbedder;
+
+    #[tokio::test]
+    async fn words_that_ask_and_pairs_between_known_words_tell_nothing() {
+        for (question, known, telling_due) in [
+            ("备份保存多少天?", vec!["备份", "保存"], "备份 保存"),
+            ("备份保存多少天?", vec!["备份"], "备份 份保 保存"),
+            ("How do I install my kestrel?", vec!["instal"], "instal kestrel"),
+            ("Where are we?", vec![], "we"),
+        ] {
+            let asked = AskedQuestion::parse(question, &NoEmbedder).await.unwrap();
+            let frequencies: Vec<usize> =
+                asked.distinct.iter().map(|it| usize::from(known.contains(&it.0.as_str()))).collect();
+            let bits = telling(&asked, &frequencies);
+            let told = (0..).zip(&asked.distinct).filter(|it| bits & (1 << it.0) != 0).map(|it| it.1.0.as_str());
+            assert_eq!(told.collect::<Vec<_>>().join(" "), telling_due, "{question}, {known:?}");
+        }
+    }
 }

@@ -175,7 +175,7 @@ pub(in crate::query) fn shown(
     if !exact.phrases.is_empty() {
         allowed = with_phrases(reader, &exact.phrases, allowed)?;
         if is_none(&allowed) {
-            let phrases: Vec<String> = exact.phrases.iter().map(|phrase| format!("“{phrase}”")).collect();
+            let phrases: Vec<String> = exact.phrases.iter().map(|phrase| format!("“{}”", phrase.written)).collect();
             notes.push(format!("{NO_PHRASE} {} word for word", phrases.join(" and ")));
         }
     }

@@ -3,12 +3,16 @@
 use crate::domain::{PassageId, PathEnd, PathsBy};
 use crate::error::{Error, Result};
 use crate::graph::network::Node;
-use crate::graph::ordinal::{DocumentOrdinal, PassageOrdinal};
+use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
+use crate::graph::top;
+use crate::query::evidence::lexical;
 use crate::store::{DocumentText, GraphReader, TextField};
-use crate::text::{Terms, folded, near};
+use crate::text::{Terms, folded, lower, near, term, tokens};
 
 /// Documents of one title that an error names.
 const AMONG_MAX: usize = 5;
+/// Passages at most that are read for one that has all words of a name.
+const PASSAGES_READ_MAX: usize = 100;
 
 /// Returns the node that `end` names. An entity cannot be an end of paths that follow only questions.
 ///
@@ -36,6 +40,9 @@ pub(super) fn resolve(reader: &dyn GraphReader, end: &PathEnd, by: PathsBy) -> R
                 return Ok(named);
             }
             if let Some(named) = identifier(reader, name)? {
+                return Ok(named);
+            }
+            if let Some(named) = words(reader, name)? {
                 return Ok(named);
             }
             let graph = reader.graph();
@@ -108,6 +115,30 @@ fn identifier(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
         }
     }
     Ok(best.map(|(passage, _)| Node::Passage(PassageOrdinal(passage))))
+}
+
+/// Returns the passage that a search for the words of a name finds first among those that have all of them as they are
+/// written, or as identifiers: `40P01`, `maxConnections`, `RFC2119` for `RFC 2119`.
+fn words(reader: &dyn GraphReader, name: &str) -> Result<Option<Node>> {
+    let asked = lexical::distinct(&Terms::of(name).words, &[]);
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    let found = lexical::score(reader, TextField::Passage, &asked)?;
+    let whole = found.terms.iter().map(|terms| terms.count_ones() as usize == asked.len());
+    let scored = whole.zip(&found.bm25).enumerate().filter(|(_, (is_whole, _))| *is_whole);
+    let scored = scored.map(|(number, (_, score))| (PassageOrdinal::at(number), *score));
+    let candidates: Vec<PassageOrdinal> = top::best(scored, PASSAGES_READ_MAX).into_iter().map(|it| it.0).collect();
+    reader.prepare(&candidates)?;
+    let words = tokens(name);
+    for passage in candidates {
+        let text = reader.passage(passage)?.text;
+        let (written, identifiers) = (lower(&text), Terms::of(&text).identifiers);
+        if words.iter().all(|word| written.contains(word.as_str()) || identifiers.contains(&term(word))) {
+            return Ok(Some(Node::Passage(passage)));
+        }
+    }
+    Ok(None)
 }
 
 fn titles(reader: &dyn GraphReader) -> Result<Vec<String>> {

@@ -130,6 +130,7 @@ pub(in crate::query) mod testing {
             text: String::new(),
             score: *score,
             matches: Vec::new(),
+            lines: Vec::new(),
             why: Why::default(),
             near_equal: Vec::new(),
             metadata: Metadata::new(),

@@ -1,6 +1,7 @@
 //! `trail`: question-guided propagation over names and shared entities, without any model call unless a language model
 //! judges its steps, see [`judged`].
 
+mod contents;
 mod judged;
 mod substitute;
 mod text_fit;
@@ -68,6 +69,7 @@ impl Trail {
         };
         let own = Arc::clone(query);
         on_cpu(query, move |query| {
+            let ranked = contents::held_down(query, ranked)?;
             let mut steps = Steps::of(query);
             let paths = ranked.iter().map(|(passage, _)| Ok((*passage, steps.path(&walked, *passage)?)));
             let paths: FxHashMap<PassageOrdinal, Vec<Step>> = paths.collect::<Result<_>>()?;

@@ -55,7 +55,7 @@ fn a_document_of_any_shape_is_indexed_or_left_out_with_a_reason() {
 fn a_run_is_stopped_inside_a_document_at_every_stage() {
     let prose = SHAPES.iter().find(|shape| shape.name == "prose").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let file = prose.write(folder.path(), 3 << 20).unwrap();
+    let file = prose.write(folder.path(), 512 << 10).unwrap();
     for (number, stage) in ["reading", "finding names", "embedding", "matching questions", "writing"].iter().enumerate()
     {
         let path = folder.path().join(format!("index-{number}"));
