@@ -17,6 +17,8 @@ struct AskingWords {
     english: FxHashSet<&'static str>,
     /// What `how` asks for.
     after_how: FxHashSet<&'static str>,
+    /// What stands before and after an apostrophe: `don't`, `I'm`.
+    contracted: FxHashSet<&'static str>,
     others: Vec<FxHashSet<&'static str>>,
     /// Of scripts without spaces between words, the longest first.
     parts: Vec<&'static str>,
@@ -31,6 +33,7 @@ static ASKING_WORDS: LazyLock<AskingWords> = LazyLock::new(|| {
             "*" => asking.parts = words.collect(),
             "en" => asking.english = words.collect(),
             "how" => asking.after_how = words.collect(),
+            "'" => asking.contracted = words.collect(),
             _ => asking.others.push(words.collect()),
         }
     }
@@ -42,8 +45,11 @@ static ASKING_WORDS: LazyLock<AskingWords> = LazyLock::new(|| {
 /// many`, and in other languages articles and auxiliaries. All of them if nothing else is left.
 #[must_use]
 pub(crate) fn telling_terms(question: &str) -> Vec<String> {
-    let telling = terms(&without_parts(&without_words(question)));
-    if telling.is_empty() { terms(question) } else { telling }
+    let all = terms(question);
+    let mut telling = terms(&without_parts(&without_words(question)));
+    // Between parts that are left out, a character may stand alone that is no term of the question.
+    telling.retain(|term| all.contains(term));
+    if telling.is_empty() { all } else { telling }
 }
 
 /// Leaves the words out with which a question asks in the language that it is in.
@@ -57,9 +63,14 @@ fn without_words(question: &str) -> String {
     let mut telling = Vec::with_capacity(pieces.len());
     let mut is_after_how = false;
     for (piece, words) in &pieces {
+        let is_contracted = piece.contains(['\'', '’']);
         let is_empty = |word: &String| {
             let word = word.as_str();
-            asking.contains(word) || is_stop_word(word) || (is_after_how && ASKING_WORDS.after_how.contains(word))
+            let further = &*ASKING_WORDS;
+            asking.contains(word)
+                || is_stop_word(word)
+                || (is_after_how && further.after_how.contains(word))
+                || (is_contracted && further.contracted.contains(word))
         };
         if is_identifier(piece) || words.is_empty() || !words.iter().all(is_empty) {
             telling.push(*piece);
@@ -108,14 +119,18 @@ mod tests {
             ("How much were the flights?", "flight"),
             ("How long is the long table?", "long tabl"),
             ("When did the war of the den end?", "war den end"),
+            ("Who won, and where's the Don in the US?", "won don us"),
             ("What is in my.cnf?", "my cnf mycnf"),
             ("Wer hat den Kessel eingebaut?", "kessel eingebaut"),
             ("Combien de litres dans la chaudière ?", "litr chaudier"),
             ("¿Dónde está la caldera?", "caldera"),
             ("来年の予算はいくらですか?", "来年 予算"),
-            ("备份保存多少天?", "备份 份保 保存 天"),
+            ("备份保存多少天?", "备份 份保 保存"),
             ("회사는 언제 설립되었는가?", "회사 사는 설립 립되 되었"),
             ("Who are you?", "you"),
+            ("多少钱?", "多少 少钱"),
+            ("인가 서버는 무엇입니까?", "인가 서버 버는"),
+            ("幾何学とは何ですか", "幾何 何学"),
         ];
         let told = questions.map(|(question, _)| (question, telling_terms(question).join(" ")));
         assert_eq!(told, questions.map(|(question, telling)| (question, telling.to_owned())));

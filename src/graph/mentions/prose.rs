@@ -103,7 +103,10 @@ fn placeholders(text: &str) -> FxHashSet<&str> {
         is_apart = trimmed.is_empty() || !arguments.is_empty();
         found.extend(arguments);
         if !is_fenced {
-            found.extend(trimmed.split('`').skip(1).step_by(2).flat_map(|code| self::arguments(code, true)));
+            // What no second back quote ends is no code.
+            let pieces: Vec<&str> = trimmed.split('`').collect();
+            let codes = pieces.array_windows().skip(1).step_by(2).map(|[code, _]| *code);
+            found.extend(codes.flat_map(|code| self::arguments(code, true)));
         }
     }
     found

@@ -14,7 +14,7 @@ enum Block {
 const UNDERLINES: [char; 5] = ['=', '-', '~', '^', '+'];
 /// Characters of an underline at least; how many it may have more or less than its title.
 const UNDERLINE_CHARS_MIN: usize = 3;
-const UNDERLINE_OFF_MAX: usize = 2;
+const UNDERLINE_OFF_MAX: usize = 1;
 
 /// Parses a file of `AsciiDoc`.
 #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "as all parsers of text are called")]

@@ -62,7 +62,7 @@ fn asciidoc_titles_of_two_lines_are_headings_and_blocks_stay_blocks() {
     check(
         asciidoc,
         "machine(1)\n==========\n\nNAME\n----\nmachine - a machine\n\n[[opt]]\nOPTIONS\n-------\nText.\n\n\
-         Of the wheel\n~~~~~~~~~~~~\nx\n\nOf teeth\n^^^^^^^\n\nÄrger\n+++++++\n",
+         Of the wheel\n~~~~~~~~~~~~\nx\n\nOf teeth\n^^^^^^^\n\nÄrger\n+++++\n",
         Some("machine(1)"),
         "# machine(1)\n\n\n## NAME\n\nmachine - a machine\n\n\n## OPTIONS\n\nText.\n\n\
          ### Of the wheel\n\nx\n\n#### Of teeth\n\n\n##### Ärger\n",
@@ -75,6 +75,7 @@ fn asciidoc_titles_of_two_lines_are_headings_and_blocks_stay_blocks() {
         ("It runs\nls -l\n-----\nx\n-----", "It runs\nls -l\n```\nx\n```"),
         ("* item\n+\nls\n----\nx\n----", "* item\n+\nls\n```\nx\n```"),
         ("NAME\n--\n", "NAME\n--"),
+        ("Run it\n----\nls\n----", "Run it\n```\nls\n```"),
         ("====\n----\n====\n----", "====\n```\n====\n```"),
     ] {
         check(asciidoc, text, expect.contains('#').then_some("NAME"), expect);
