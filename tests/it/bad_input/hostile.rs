@@ -55,9 +55,11 @@ fn a_document_of_any_shape_is_indexed_or_left_out_with_a_reason() {
 fn a_run_is_stopped_inside_a_document_at_every_stage() {
     let prose = SHAPES.iter().find(|shape| shape.name == "prose").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let file = prose.write(folder.path(), 512 << 10).unwrap();
     for (number, stage) in ["reading", "finding names", "embedding", "matching questions", "writing"].iter().enumerate()
     {
+        // Large enough to be stopped while it is read, and no larger than that for the later stages.
+        let bytes = if *stage == "reading" { 3 << 20 } else { 512 << 10 };
+        let file = prose.write(folder.path(), bytes).unwrap();
         let path = folder.path().join(format!("index-{number}"));
         let (cancellation, wanted) = (Cancellation::default(), *stage);
         let stop = cancellation.clone();
