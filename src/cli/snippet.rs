@@ -18,12 +18,14 @@ pub(super) struct ShownLine {
     pub(super) marks: Vec<Range<usize>>,
 }
 
-/// Returns the best lines of a passage as they are shown; if it has none, its beginning.
+/// Returns the best lines of a passage as they are shown, in the order of its text; if it has none, its beginning.
 pub(super) fn shown_lines(text: &str, best: &[MatchedLine], matches: &[Span]) -> Vec<ShownLine> {
     if best.is_empty() {
         return beginning(text).into_iter().collect();
     }
-    best.iter().map(|line| shown(text, line.span.range(), matches)).collect()
+    let mut spans: Vec<Range<usize>> = best.iter().map(|line| line.span.range()).collect();
+    spans.sort_unstable_by_key(|span| span.start);
+    spans.into_iter().map(|span| shown(text, span, matches)).collect()
 }
 
 fn is_inside(part: &Span, whole: &Range<usize>) -> bool {

@@ -61,8 +61,10 @@ fn without_words(question: &str) -> String {
         piece.trim_matches(|c: char| !c.is_alphanumeric()).contains(|c: char| !c.is_alphanumeric() && !"'’".contains(c))
     };
     let mut telling = Vec::with_capacity(pieces.len());
-    let mut is_after_how = false;
+    let (mut is_inside, mut is_after_how) = (false, false);
     for (piece, words) in &pieces {
+        // Inside a question, a capital begins a name: `Frau Weit`.
+        let is_name = is_inside && piece.starts_with(char::is_uppercase) && piece.chars().count() > 1;
         let is_contracted = piece.contains(['\'', '’']);
         let is_empty = |word: &String| {
             let word = word.as_str();
@@ -72,9 +74,10 @@ fn without_words(question: &str) -> String {
                 || (is_after_how && further.after_how.contains(word))
                 || (is_contracted && further.contracted.contains(word))
         };
-        if is_identifier(piece) || words.is_empty() || !words.iter().all(is_empty) {
+        if is_name || is_identifier(piece) || words.is_empty() || !words.iter().all(is_empty) {
             telling.push(*piece);
         }
+        is_inside = true;
         is_after_how = words.last().is_some_and(|word| word == "how");
     }
     telling.join(" ")
@@ -122,6 +125,7 @@ mod tests {
             ("Who won, and where's the Don in the US?", "won don us"),
             ("What is in my.cnf?", "my cnf mycnf"),
             ("Wer hat den Kessel eingebaut?", "kessel eingebaut"),
+            ("Wer ist Frau Weit?", "frau weit"),
             ("Combien de litres dans la chaudière ?", "litr chaudier"),
             ("¿Dónde está la caldera?", "caldera"),
             ("来年の予算はいくらですか?", "来年 予算"),

@@ -10,26 +10,33 @@ const ENTRIES_SHARE_MIN: f32 = 0.6;
 pub(crate) fn is_contents(text: &str) -> bool {
     let lines =
         text.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric) && !line.starts_with('#'));
-    let (mut entries, mut all) = (0, 0);
+    let (mut entries, mut all, mut last) = (0, 0, 0);
     for line in lines {
         all += 1;
-        entries += usize::from(is_entry(line));
+        let page = page(line);
+        // Prices and the like do not ascend.
+        if page.is_some_and(|page| page < last) {
+            return false;
+        }
+        last = page.unwrap_or(last);
+        entries += usize::from(page.is_some() || is_link(line));
     }
     entries >= ENTRIES_MIN && entries as f32 >= ENTRIES_SHARE_MIN * all as f32
 }
 
-fn is_entry(line: &str) -> bool {
+fn is_link(line: &str) -> bool {
     let entry = line.trim_start_matches(|c: char| "-*+•".contains(c) || c.is_ascii_digit() || c == '.').trim_start();
     let is_link = entry.starts_with('[') && entry.ends_with(')') && entry.matches("](").count() == 1;
     let is_reference = [":doc:`", ":ref:`"].iter().any(|role| entry.starts_with(role)) && entry.ends_with('`');
-    is_link || is_reference || has_page(entry)
+    is_link || is_reference
 }
 
-/// Returns whether a line ends in the number of a page that dots lead to.
-fn has_page(line: &str) -> bool {
+/// Returns the page that dots lead to at the end of a line.
+fn page(line: &str) -> Option<u32> {
     let led = line.trim_end_matches(|c: char| c.is_ascii_digit());
     let dots = led.trim_end();
-    led.len() < line.len() && line.contains(char::is_alphabetic) && (dots.ends_with("..") || dots.ends_with(". ."))
+    let is_led = line.contains(char::is_alphabetic) && (dots.ends_with("..") || dots.ends_with(". ."));
+    line[led.len()..].parse().ok().filter(|_| is_led)
 }
 
 #[cfg(test)]
@@ -53,6 +60,7 @@ mod tests {
             "- Dawn Tern, 1871\n- Low Tide, 2001\n- Ebb, 2004",
             "Pears       12\nQuinces     40\nApples       3",
             "1.. 2\n3.. 4\n5.. 6",
+            "Strudel ..... 7\nLemonade ..... 5\nTea ..... 3",
         ] {
             assert!(!is_contents(text), "{text}");
         }

@@ -94,7 +94,7 @@ async fn every_passage_of_a_ledger_has_a_name() {
 }
 
 /// A few notes, a list of contents, and texts in other languages.
-const NOTES: [(&str, &str); 7] = [
+const NOTES: [(&str, &str); 8] = [
     (
         "boiler.md",
         "# The boiler\n\nThe boiler was installed in 2011 by Marlow Heating. Its pressure is 1.5 bar.\n\n## Errors\n\n\
@@ -119,6 +119,11 @@ const NOTES: [(&str, &str); 7] = [
         "summary.md",
         "# Overview\n\n- [How do I reset my password?](faq.md#reset)\n- [Where are the logs?](faq.md#logs)\n- [The \
          boiler](boiler.md)\n",
+    ),
+    (
+        "reading.md",
+        "# Reading\n\n- [Harbours of Norway by Signe Dahl](a.md)\n- [Knots by Per Lund](b.md)\n- [Tides by Ada \
+         Holm](c.md)\n",
     ),
     ("kessel.md", "# Handbuch\n\nDer Kessel wurde 2011 von der Firma Fischer eingebaut. Er heizt das Haus.\n"),
     ("backup-zh.md", "# 手册\n\n备份每天凌晨两点由系统自动进行,保存三十天。\n"),
@@ -170,4 +175,7 @@ async fn a_list_of_contents_stands_below_what_it_names_and_is_not_quoted_first()
         let answer = engine.ask(question, &AskOptions::default()).await.unwrap();
         assert!(!answer.text.starts_with('-'), "{question}: {}", answer.text);
     }
+    // It is quoted if no other passage says as much.
+    let answer = engine.ask("Who wrote Harbours of Norway?", &AskOptions::default()).await.unwrap();
+    assert!(answer.text.contains("- [Harbours of Norway by Signe Dahl]"), "{}", answer.text);
 }

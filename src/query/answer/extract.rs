@@ -17,6 +17,7 @@ use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, PassageOrdinal};
 use crate::graph::trail::Trust;
 use crate::query::evidence::PassageWords;
 use crate::query::session::query::{Query, Ranking};
+use crate::query::strategies::trail::says_as_much;
 use crate::text::{is_contents, terms, tokens};
 
 /// Passages whose pieces are considered.
@@ -121,12 +122,13 @@ fn is_walk_needed(query: &Query, hits: &[Hit]) -> Result<bool> {
 fn candidates<'a>(found: &Ranking, hits: &'a [Hit], is_walk_needed: bool) -> Result<Vec<Candidate<'a>>> {
     let query = &found.query;
     let reading = Reading::of(query, hits)?;
+    let lists = needless_lists(found, hits)?;
     let mut candidates = Vec::new();
     for (&(passage, score), hit) in found.ranked.iter().zip(hits).take(PASSAGES_MAX) {
         let share = share(found, score);
         let sentences = query.reader.passage(passage)?.sentences;
         let pieces = pieces(&hit.text, &sentences);
-        let price = if is_contents(&hit.text) { CONTENTS } else { 0.0 };
+        let price = if lists.contains(&passage) { CONTENTS } else { 0.0 };
         for (place, piece) in pieces.iter().enumerate() {
             let before = place.checked_sub(1).map(|before| &pieces[before]);
             let (signs, terms) = reading.signs(hit, passage, piece, before)?;
@@ -138,6 +140,17 @@ fn candidates<'a>(found: &Ranking, hits: &'a [Hit], is_walk_needed: bool) -> Res
         }
     }
     Ok(candidates)
+}
+
+/// Returns the lists of contents among the best passages that another of them says as much as.
+fn needless_lists(found: &Ranking, hits: &[Hit]) -> Result<Vec<PassageOrdinal>> {
+    let words = found.query.passage_words()?;
+    let read = || found.ranked.iter().map(|it| it.0).zip(hits).take(PASSAGES_MAX);
+    let lists: Vec<PassageOrdinal> = read().filter(|it| is_contents(&it.1.text)).map(|it| it.0).collect();
+    let covered = |passage: PassageOrdinal| words.weight(words.terms[passage.index()]);
+    let others = read().map(|it| it.0).filter(|passage| !lists.contains(passage));
+    let most = others.map(covered).fold(0.0, f32::max);
+    Ok(lists.into_iter().filter(|list| says_as_much(most, covered(*list))).collect())
 }
 
 /// Returns a score scaled between the worst (0) and the best (1) of the passages found.

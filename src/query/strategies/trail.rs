@@ -27,6 +27,7 @@ use crate::query::session::Session;
 use crate::query::session::query::{Query, Ranking, on_cpu};
 use crate::store::{Follow, VectorField, spelling};
 use crate::text::counted;
+pub(in crate::query) use contents::says_as_much;
 use text_fit::text_fits;
 use weights::shipped_weights;
 

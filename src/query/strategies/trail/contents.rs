@@ -31,7 +31,7 @@ pub(super) fn held_down(query: &Query, ranked: Vec<(PassageOrdinal, f32)>) -> Re
     for at in (0..front.len()).rev() {
         let (list, is_contents) = front[at];
         let says_as_much = |(passage, is_contents): &(PassageOrdinal, bool)| {
-            !is_contents && covered(*passage) >= COVERED_MIN * covered(list)
+            !is_contents && says_as_much(covered(*passage), covered(list))
         };
         if let Some(below) = front[at..].iter().position(says_as_much).filter(|_| is_contents) {
             front[at..=at + below].rotate_left(1);
@@ -39,4 +39,10 @@ pub(super) fn held_down(query: &Query, ranked: Vec<(PassageOrdinal, f32)>) -> Re
     }
     let order = front.into_iter().map(|it| it.0).chain(ranked.iter().skip(IN_FRONT).map(|it| it.0));
     Ok(order.zip(&ranked).map(|(passage, (_, score))| (passage, *score)).collect())
+}
+
+/// Returns whether a passage that covers `passage` of a question, by idf, says as much about it as a list of contents
+/// that covers `list`.
+pub(in crate::query) fn says_as_much(passage: f32, list: f32) -> bool {
+    passage >= COVERED_MIN * list
 }
