@@ -119,7 +119,7 @@ impl Hit {
         }
     }
 
-    /// Returns a line of its text, in whose section `section` the first match begins at `at`.
+    /// Returns a line of its text that stands below the headings `section`; its first match begins at byte `at`.
     #[must_use]
     pub(crate) fn matched_line(&self, span: Span, section: Option<String>, at: u32) -> MatchedLine {
         let (page, line, column) = self.place(at);

@@ -1,5 +1,6 @@
-//! Answers from the demo collection: quotations contain the answer, names can be asked for, and a question about
-//! something else is not answered.
+//! Answers from the demo collection and from a few notes: quotations contain the answer, begin with what covers the
+//! question, and are given to whatever words ask for it; names can be asked for, and a question about something else is
+//! not answered.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
