@@ -24,6 +24,8 @@ const HUMP_CHARS_MIN: usize = 3;
 const WORDS_MAX: usize = 12;
 /// Bytes of an identifier at most.
 const BYTES_MAX: usize = 120;
+/// Marks that an identifier may begin with.
+const LEADS: [u8; 5] = *b"-/.~_";
 /// Letters of the name of a series at most: `RFC 2119`, `CVE-2021-44228`.
 const SERIES_CHARS_MAX: usize = 6;
 
@@ -32,10 +34,15 @@ const SERIES_CHARS_MAX: usize = 6;
 /// Complexity: linear in the text.
 #[must_use]
 pub(super) fn identifiers(text: &str) -> Vec<Identifier> {
+    identifiers_among(text, &words(text))
+}
+
+/// As [`identifiers`], from the words of `text`.
+#[must_use]
+pub(super) fn identifiers_among(text: &str, words: &[Word<'_>]) -> Vec<Identifier> {
     if !may_have_some(text) {
         return Vec::new();
     }
-    let words = words(text);
     let mut found = Vec::new();
     let mut first = 0;
     while first < words.len() {
@@ -43,8 +50,10 @@ pub(super) fn identifiers(text: &str) -> Vec<Identifier> {
         while end < words.len() && is_joined(text, &words[end - 1], &words[end]) {
             end += 1;
         }
-        found.extend(identifier(text, &words[first..end]));
-        found.extend(in_series(text, &words, first..end));
+        if end > first + 1 || may_stand_alone(text, &words[first]) {
+            found.extend(identifier(text, &words[first..end]));
+        }
+        found.extend(in_series(text, words, first..end));
         first = end;
     }
     found
@@ -58,10 +67,17 @@ fn may_have_some(text: &str) -> bool {
     })
 }
 
+/// Returns whether a word may be an identifier by itself: it follows a mark, or has capitals inside.
+fn may_stand_alone(text: &str, word: &Word<'_>) -> bool {
+    let before = text.as_bytes().get(..word.start).and_then(|it| it.last());
+    before.is_some_and(|it| LEADS.contains(it)) || word.text.bytes().skip(1).any(|it| it.is_ascii_uppercase())
+}
+
 /// Returns whether two words stand in one identifier by what is between them.
 fn is_joined(text: &str, before: &Word<'_>, after: &Word<'_>) -> bool {
     let gap = text.get(before.end..after.start).unwrap_or_default();
-    matches!(gap, "_" | "__" | "." | "::" | "/" | "-" | "@" | "/." | "/_" | "._" | ".__" | "::_" | "~" | "-_")
+    !gap.starts_with(' ')
+        && matches!(gap, "_" | "__" | "." | "::" | "/" | "-" | "@" | "/." | "/_" | "._" | ".__" | "::_" | "~" | "-_")
 }
 
 /// Returns the identifier that the words of `run` make up, if they do.
@@ -88,7 +104,7 @@ fn identifier(text: &str, run: &[Word<'_>]) -> Option<Identifier> {
 /// Returns the marks right before an identifier that belong to it: hyphens of an option, the root of a path.
 fn lead(text: &str, start: usize) -> &str {
     let before = text.get(..start).unwrap_or_default();
-    let marks = before.trim_end_matches(['-', '/', '.', '~', '_']);
+    let marks = before.trim_end_matches(LEADS.map(char::from));
     let lead = before.get(marks.len()..).unwrap_or_default();
     let opens = marks.chars().next_back().is_none_or(|c| c.is_whitespace() || "`'\"([{|=,<>‘“*+".contains(c));
     let is_lead = matches!(lead, "-" | "--" | "/" | "./" | "../" | "~/" | "__" | "_" | "/." | "~/." | ".");

@@ -35,7 +35,7 @@ pub(crate) use words::{FoldedWords, Word, lower, spelled, tokens, words};
 pub use keywords::{Clause, KeywordQuery, Occur};
 
 pub use terms::terms;
-pub(crate) use terms::{Terms, asked_words, composed, each_term, term, term_spans};
+pub(crate) use terms::{Initials, Terms, asked_words, composed, each_term_among, term, term_spans};
 
 pub(crate) use lexicon::{DAYS, MONTHS, cue, cue_of_stem, is_linking_word, is_stop_word, related, stem};
 

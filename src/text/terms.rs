@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::fold::push_folded;
-use super::identifiers::{Identifier, humps, identifiers};
+use super::identifiers::{Identifier, humps, identifiers, identifiers_among};
 use super::lexicon::{is_stop_word, shared_stem, stem};
 use super::segments;
 use super::words::{Word, lower, words};
@@ -27,36 +27,76 @@ pub(crate) struct Terms {
 #[must_use]
 pub fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
-    each_term(text, &mut |term| terms.push(term.to_owned()));
+    each_term_among(text, &Initials::ALL, &mut |term| terms.extend(term.map(str::to_owned)));
     terms
 }
 
-/// Visits the [`terms`] of `text`, in their order.
-pub(crate) fn each_term(text: &str, visit: &mut dyn FnMut(&str)) {
-    each_of_words(text, visit);
+/// Visits the [`terms`] of `text`, in their order, but only `None` for those that do not begin with one of `initials`:
+/// they need no stem.
+pub(crate) fn each_term_among(text: &str, initials: &Initials, visit: &mut dyn FnMut(Option<&str>)) {
+    each_of_words(text, initials, visit);
     let identifiers = identifiers(text);
-    for whole in identifiers.iter().filter_map(|it| it.whole.as_deref()) {
-        visit(&shared_stem(whole));
-    }
-    for part in identifiers.iter().flat_map(|it| &it.parts).filter(|part| !is_stop_word(part)) {
-        visit(&shared_stem(part));
+    let parts = identifiers.iter().flat_map(|it| &it.parts).filter(|part| !is_stop_word(part));
+    for word in identifiers.iter().filter_map(|it| it.whole.as_ref()).chain(parts) {
+        visit(initials.may_begin(word).then(|| shared_stem(word)).as_deref());
     }
 }
 
 /// Visits the terms of the words of `text`.
-fn each_of_words(text: &str, visit: &mut dyn FnMut(&str)) {
+fn each_of_words(text: &str, initials: &Initials, visit: &mut dyn FnMut(Option<&str>)) {
     if !text.is_ascii() && text.contains(segments::is_unspaced) {
         for term in unspaced(text) {
-            visit(&term);
+            visit(Some(&term));
         }
     } else {
-        each_of_spaced(text, visit);
+        each_of_spaced(text, initials, visit);
     }
 }
 
-fn each_of_spaced(text: &str, visit: &mut dyn FnMut(&str)) {
-    for word in words(&lower(text)).iter().filter(|word| !is_stop_word(word.text)) {
-        visit(&shared_term(word.text));
+fn each_of_spaced(text: &str, initials: &Initials, visit: &mut dyn FnMut(Option<&str>)) {
+    let mut folded = String::new();
+    // ASCII is as folding leaves it, so no word goes beyond the ASCII between words.
+    for run in text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric()) {
+        if run.is_ascii() {
+            folded.clear();
+            folded.push_str(run);
+            folded.make_ascii_lowercase();
+            visit_word(&folded, initials, visit);
+        } else {
+            words(&lower(run)).iter().for_each(|word| visit_word(word.text, initials, visit));
+        }
+    }
+}
+
+/// Visits the term of a folded word, unless it is a stop word.
+fn visit_word(word: &str, initials: &Initials, visit: &mut dyn FnMut(Option<&str>)) {
+    if !word.is_empty() && !is_stop_word(word) {
+        visit(initials.may_begin(word).then(|| shared_term(word)).as_deref());
+    }
+}
+
+/// The first letters of terms that are looked for: a word in ASCII has a stem that begins as it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Initials([bool; 128]);
+
+impl Initials {
+    const ALL: Self = Self([true; 128]);
+
+    /// Returns the first letters of `terms`.
+    pub(crate) fn of<'a>(terms: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut initials = [false; 128];
+        for first in terms.into_iter().filter_map(|term| term.bytes().next()) {
+            if let Some(is_one) = initials.get_mut(usize::from(first)) {
+                *is_one = true;
+            }
+        }
+        Self(initials)
+    }
+
+    /// Returns whether the term of a folded word may be one of those looked for.
+    fn may_begin(&self, word: &str) -> bool {
+        let first = word.bytes().next().map_or(0, usize::from);
+        !word.is_ascii() || self.0.get(first).copied().unwrap_or_default()
     }
 }
 
@@ -65,7 +105,7 @@ impl Terms {
     #[must_use]
     pub(crate) fn of(text: &str) -> Self {
         let mut terms = Self::default();
-        each_of_words(text, &mut |term| terms.words.push(term.to_owned()));
+        each_of_words(text, &Initials::ALL, &mut |term| terms.words.extend(term.map(str::to_owned)));
         for Identifier { whole, parts, .. } in identifiers(text) {
             terms.identifiers.extend(whole.map(|whole| stem(&whole)));
             terms.parts.extend(parts.iter().filter(|part| !is_stop_word(part)).map(|part| stem(part)));
@@ -74,12 +114,15 @@ impl Terms {
     }
 }
 
-/// Returns where `text` has words or whole identifiers of which a term is wanted, in order, without overlap.
+/// Returns where `text` has words or whole identifiers of which a term is wanted, in order, without overlap. Terms that
+/// are wanted begin with one of `initials`.
 #[must_use]
-pub(crate) fn term_spans(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
+pub(crate) fn term_spans(text: &str, initials: &Initials, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
     let is_whole = |it: &Identifier| it.whole.as_deref().is_some_and(|whole| is_wanted(&shared_stem(whole)));
-    let wholes: Vec<Range<usize>> = identifiers(text).into_iter().filter(is_whole).map(|it| it.span).collect();
-    let words = word_spans(text, is_wanted);
+    let words = words(text);
+    let wholes = identifiers_among(text, &words).into_iter().filter(is_whole);
+    let wholes: Vec<Range<usize>> = wholes.map(|it| it.span).collect();
+    let words = word_spans(&words, &Wanted { initials, is_wanted });
     if wholes.is_empty() {
         return words;
     }
@@ -89,39 +132,48 @@ pub(crate) fn term_spans(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Ra
     all
 }
 
-/// Returns where `text` has words of which a term is wanted, in order, without overlap.
-fn word_spans(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
+/// The terms that are looked for in a text.
+struct Wanted<'a> {
+    initials: &'a Initials,
+    is_wanted: &'a dyn Fn(&str) -> bool,
+}
+
+impl Wanted<'_> {
+    /// Returns whether a term of a word is wanted; `folded` is room for the folded word.
+    fn is_of(&self, word: &str, folded: &mut String) -> bool {
+        let is_one =
+            |word: &str| self.initials.may_begin(word) && !is_stop_word(word) && (self.is_wanted)(&shared_term(word));
+        folded.clear();
+        push_folded(word, folded);
+        is_one(folded) || humps(word).iter().any(|part| is_one(part))
+    }
+}
+
+/// Returns where words are of which a term is wanted, in order, without overlap.
+fn word_spans(words: &[Word<'_>], wanted: &Wanted<'_>) -> Vec<Range<usize>> {
     let mut spans: Vec<Range<usize>> = Vec::new();
     let mut folded = String::new();
-    for word in words(text) {
+    for word in words {
         if word.text.contains(segments::is_unspaced) {
             let mut start = word.start;
             for segment in segments::segments(word.text) {
-                spans_of_segment(segment, start, is_wanted, &mut spans);
+                spans_of_segment(segment, start, wanted, &mut spans);
                 start += segment.len();
             }
-        } else if is_of_wanted(word.text, is_wanted, &mut folded) {
+        } else if wanted.is_of(word.text, &mut folded) {
             spans.push(word.start..word.end);
         }
     }
     spans
 }
 
-/// `folded` is room for the folded word.
-fn is_of_wanted(word: &str, is_wanted: &dyn Fn(&str) -> bool, folded: &mut String) -> bool {
-    let is_wanted = |word: &str| !is_stop_word(word) && is_wanted(&shared_term(word));
-    folded.clear();
-    push_folded(word, folded);
-    is_wanted(folded) || humps(word).iter().any(|part| is_wanted(part))
-}
-
 /// Appends where a segment at `start` has wanted pairs; pairs that overlap are one span.
-fn spans_of_segment(segment: &str, start: usize, is_wanted: &dyn Fn(&str) -> bool, spans: &mut Vec<Range<usize>>) {
+fn spans_of_segment(segment: &str, start: usize, wanted: &Wanted<'_>, spans: &mut Vec<Range<usize>>) {
     if !segment.contains(segments::is_unspaced) {
-        spans.extend(is_of_wanted(segment, is_wanted, &mut String::new()).then(|| start..start + segment.len()));
+        spans.extend(wanted.is_of(segment, &mut String::new()).then(|| start..start + segment.len()));
         return;
     }
-    for pair in segments::pairs(segment).into_iter().filter(|pair| is_wanted(&segment[pair.clone()])) {
+    for pair in segments::pairs(segment).into_iter().filter(|pair| (wanted.is_wanted)(&segment[pair.clone()])) {
         let pair = start + pair.start..start + pair.end;
         match spans.last_mut().filter(|last| last.end >= pair.start) {
             Some(last) => last.end = pair.end,
@@ -203,7 +255,7 @@ fn unspaced(text: &str) -> Vec<String> {
             if segment.contains(segments::is_unspaced) {
                 segments::push_pairs(segment, &mut terms);
             } else {
-                each_of_spaced(segment, &mut |term| terms.push(term.to_owned()));
+                each_of_spaced(segment, &Initials::ALL, &mut |term| terms.extend(term.map(str::to_owned)));
             }
         }
     }
@@ -212,7 +264,41 @@ fn unspaced(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_stem_begins_as_its_word_does(word in "[-_]{0,2}[a-z0-9]{1,12}") {
+            prop_assert_eq!(shared_term(&word).bytes().next(), word.bytes().next());
+        }
+
+        #[test]
+        fn words_are_those_of_the_folded_text(text in "([a-zA-Z0-9 .’™½Σσé\u{301}-]|\\PC){0,24}") {
+            let mut found = Vec::new();
+            each_of_spaced(&text, &Initials::ALL, &mut |term| found.extend(term.map(str::to_owned)));
+            let lower = lower(&text);
+            let due = words(&lower).into_iter().filter(|word| !is_stop_word(word.text));
+            prop_assert_eq!(found, due.map(|word| term(word.text)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn terms_with_other_initials_are_visited_without_a_name() {
+        let visited = |text: &str, wanted: &[&str]| {
+            let mut visited = Vec::new();
+            each_term_among(text, &Initials::of(wanted.iter().copied()), &mut |term| {
+                visited.push(term.unwrap_or("?").to_owned());
+            });
+            visited.join(" ")
+        };
+        assert_eq!(visited("Mills of the river", &["mill", ""]), "mill ?");
+        assert_eq!(visited("Čapek's café", &["cafe"]), "capek cafe");
+        assert_eq!(visited("set gc.reflogExpire", &["reflog"]), "? ? reflogexpir ? reflog ?");
+        assert_eq!(visited("山田 set", &["x"]), "山田 set");
+        assert_eq!(visited("книги", &["x"]), terms("книги").join(" "));
+    }
 
     fn check(text: &str, expect: &[&str]) {
         assert_eq!(terms(text), expect, "{text}");
@@ -254,7 +340,9 @@ mod tests {
     fn words_are_found_where_they_stand() {
         let spans = |text: &str, query: &str| {
             let wanted = terms(query);
-            let spans = term_spans(text, &|term| wanted.iter().any(|it| it == term));
+            let spans = term_spans(text, &Initials::of(wanted.iter().map(String::as_str)), &|term| {
+                wanted.iter().any(|it| it == term)
+            });
             spans.into_iter().map(|span| text[span].to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(spans("The Bridges of Čapek, bridging", "bridge capek"), ["Bridges", "Čapek", "bridging"]);

@@ -12,7 +12,7 @@ use crate::graph::ordinal::{Ordinal as _, PassageOrdinal};
 use crate::query::evidence::PassageWords;
 use crate::query::session::query::{Query, Ranking};
 use crate::store::{DocumentText, PassageText};
-use crate::text::{asked_words, composed, each_term, telling_terms, term_spans};
+use crate::text::{Initials, asked_words, composed, each_term_among, telling_terms, term_spans};
 
 /// Returns the passages that were found, in their order, with their documents and the steps that led to them.
 ///
@@ -78,6 +78,7 @@ struct Asked<'a> {
     passages: Option<&'a PassageWords>,
     /// The terms, by number.
     terms: FxHashMap<&'a str, usize>,
+    initials: Initials,
     /// The question in the form in which it has its words.
     text: String,
     /// The words of the question, each once, with the bits of their terms. Parts of words may overlap.
@@ -105,12 +106,16 @@ impl<'a> Asked<'a> {
             }
         }
         let passages = if query.exact.scan.is_some() { None } else { Some(query.passage_words()?.as_ref()) };
-        Ok(Self { query, passages, terms, text, words })
+        let initials = Initials::of(terms.keys().copied());
+        Ok(Self { query, passages, terms, initials, text, words })
     }
 
     fn matches(&self, text: &str) -> Vec<Span> {
         let is_wanted = |term: &str| self.terms.contains_key(term);
-        let spans = if self.passages.is_some() { term_spans(text, &is_wanted) } else { self.query.exact.spans(text) };
+        let spans = match self.passages {
+            Some(_) => term_spans(text, &self.initials, &is_wanted),
+            None => self.query.exact.spans(text),
+        };
         spans.into_iter().map(Span::from).collect()
     }
 
@@ -121,7 +126,8 @@ impl<'a> Asked<'a> {
             return inside.iter().map(|it| it.of(text).to_lowercase()).collect::<FxHashSet<_>>().len() as f32;
         };
         let mut has = 0;
-        each_term(line, &mut |term| has |= self.terms.get(term).map_or(0, |number| 1 << number));
+        let bit = |term: &str| self.terms.get(term).map_or(0, |number| 1 << number);
+        each_term_among(line, &self.initials, &mut |term| has |= term.map_or(0, bit));
         passages.weight(has)
     }
 

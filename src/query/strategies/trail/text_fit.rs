@@ -12,7 +12,7 @@ use crate::graph::trail::TextFit;
 use crate::query::evidence::lexical;
 use crate::query::session::query::Query;
 use crate::store::{DocumentText, PassageText, TextField};
-use crate::text::{each_term, lead_name, terms};
+use crate::text::{Initials, each_term_among, lead_name, terms};
 
 /// A name that is so small a part of the question as this counts in full; less is damped.
 const NAME_SHARE: f32 = 0.4;
@@ -83,7 +83,7 @@ impl<'t> Body<'t> {
         let mut body = Self { terms: Vec::with_capacity(text.len() / 8), lines: Vec::new() };
         for line in text.lines() {
             let start = body.terms.len();
-            each_term(line, &mut |term| body.terms.push(asked.place(term)));
+            asked.each_place(line, &mut |place| body.terms.push(place));
             if body.terms.len() > start {
                 body.lines.push((line, start..body.terms.len()));
             }
@@ -95,6 +95,7 @@ impl<'t> Body<'t> {
 /// The terms of a question and their idf.
 struct Asked {
     places: FxHashMap<String, u16>,
+    initials: Initials,
     /// The idf of each term; 0 of those after the first `weighed`.
     worth: Vec<f32>,
     weighed: usize,
@@ -110,8 +111,10 @@ struct Asked {
 impl Asked {
     fn of(query: &Query) -> Result<Self> {
         let idf = &query.passage_words()?.idf;
+        let (distinct, terms) = (&query.question.distinct, &query.question.terms);
         let mut asked = Self {
             places: FxHashMap::default(),
+            initials: Initials::of(distinct.iter().map(|it| &it.0).chain(terms).map(String::as_str)),
             worth: idf.clone(),
             weighed: idf.len(),
             whole: idf.iter().sum(),
@@ -119,10 +122,10 @@ impl Asked {
             pairs: Vec::new(),
             rarest: None,
         };
-        for ((term, _), place) in query.question.distinct.iter().zip(0..) {
+        for ((term, _), place) in distinct.iter().zip(0..) {
             asked.places.insert(term.clone(), place);
         }
-        for term in &query.question.terms {
+        for term in terms {
             let next = asked.worth.len() as u16;
             let place = *asked.places.entry(term.clone()).or_insert(next);
             if place == next {
@@ -133,7 +136,7 @@ impl Asked {
         asked.pairs = asked.terms.array_windows().copied().collect();
         asked.pairs.sort_unstable();
         asked.pairs.dedup();
-        let rarest = query.question.distinct.iter().zip(idf).max_by(|a, b| a.1.total_cmp(b.1).then(b.0.0.cmp(&a.0.0)));
+        let rarest = distinct.iter().zip(idf).max_by(|a, b| a.1.total_cmp(b.1).then(b.0.0.cmp(&a.0.0)));
         asked.rarest = rarest.and_then(|((term, _), _)| asked.place(term));
         Ok(asked)
     }
@@ -145,8 +148,13 @@ impl Asked {
     /// Returns the places of the terms of a text.
     fn places(&self, text: &str) -> Vec<Place> {
         let mut places = Vec::new();
-        each_term(text, &mut |term| places.push(self.place(term)));
+        self.each_place(text, &mut |place| places.push(place));
         places
+    }
+
+    /// Visits the place of each term of a text.
+    fn each_place(&self, text: &str, visit: &mut dyn FnMut(Place)) {
+        each_term_among(text, &self.initials, &mut |term| visit(term.and_then(|term| self.place(term))));
     }
 
     fn worth(&self, place: Place) -> f32 {
