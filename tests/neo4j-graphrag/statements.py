@@ -1,9 +1,9 @@
 """What each statement that users are shown costs: database hits and milliseconds, as a Markdown table.
 
-python tests/neo4j-graphrag/statements.py URI TITLE OTHER
+python tests/neo4j-graphrag/statements.py URI TITLE OTHER [RUNS]
 
 The statements are those of docker/browser/queries, of docs/neo4j*.md, and of the link of an answer, about the documents
-with these two titles, on the graph that is published there. Milliseconds are the least of five runs.
+with these two titles, on the graph that is published there. Milliseconds are the least of five runs, or of RUNS.
 """
 
 import re
@@ -51,21 +51,21 @@ def levels(session):
     return text.replace("$bridges", str(steps)).replace("$communities", str([[it["id"], *it["keys"]] for it in found]))
 
 
-def measure(session, statement, parameters):
+def measure(session, statement, parameters, runs):
     statement = statement.strip().rstrip(";")
     # What is not read to its end has no profile.
     result = session.run("PROFILE " + statement, parameters)
     result.values()
     plan = result.consume().profile
     least = float("inf")
-    for _ in range(5):
+    for _ in range(runs):
         began = time.perf_counter()
         session.run(statement, parameters).consume()
         least = min(least, time.perf_counter() - began)
     return hits(plan), 1000 * least
 
 
-def main(uri, first, second):
+def main(uri, first, second, runs=5):
     driver = GraphDatabase.driver(uri, auth=None, notifications_min_severity="OFF")
     parameters = {"name": first, "title": first, "from": first, "to": second, "titles": [first, second]}
     print("| statement | database hits | ms |\n|---|---:|---:|")
@@ -75,7 +75,7 @@ def main(uri, first, second):
         for title, statement in shown:
             statement = statement.replace("Heron Bridge", first).replace("heron bridge", first.lower())
             statement = statement.replace("Edda Varnholt", first).replace("Sarrow", second)
-            found, ms = measure(session, statement, parameters)
+            found, ms = measure(session, statement, parameters, int(runs))
             print(f"| {title} | {found:,} | {ms:.1f} |", flush=True)
 
 

@@ -137,7 +137,7 @@ fn what_statements_for_users_cost_is_measured_and_those_that_read_everything_say
     let Some(python) = python() else { return };
     let Some((database, _cli)) = harbor_database() else { return };
     let mut command = Command::new(python);
-    command.arg(folder().join("statements.py")).args([&database.uri, "Edda Varnholt", "Cornelius Pellam"]);
+    command.arg(folder().join("statements.py")).args([&database.uri, "Edda Varnholt", "Cornelius Pellam", "1"]);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:#?}");
     let printed = String::from_utf8(output.stdout).unwrap();
