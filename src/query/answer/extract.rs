@@ -54,6 +54,8 @@ const UNCOVERED: f32 = 1.9;
 const CONTENTS: f32 = 3.0;
 /// Price of each further piece of one passage.
 const AGAIN: f32 = 0.1;
+/// Score of a piece at the end of a path that is quoted before better ones at least, as a share of the best.
+const END_SHARE_MIN: f32 = 0.5;
 
 /// An answer before it is combined with what was found.
 pub(in crate::query) struct Extracted {
@@ -69,7 +71,8 @@ impl Extracted {
     }
 }
 
-/// Quotes the `citations_max` sentences that together answer best, those at the end of a path first if steps count.
+/// Quotes the `citations_max` sentences that together answer best, those at the end of a path first if steps count and
+/// they are not worth much less.
 ///
 /// # Errors
 ///
@@ -90,12 +93,19 @@ pub(in crate::query) fn sentences(found: &Ranking, hits: &[Hit], citations_max: 
     let is_walk_needed = is_walk_needed(&found.query, hits)?;
     let mut chosen = choose(found.query.passage_words()?, candidates(found, hits, is_walk_needed)?, citations_max);
     if is_walk_needed {
-        chosen.sort_by_key(|(candidate, _)| std::cmp::Reverse(candidate.hit.path.len()));
+        put_ends_first(&mut chosen);
     }
     let citations: Vec<Citation> =
         chosen.iter().map(|(it, score)| it.hit.citation(Span::from(it.span.clone()), *score)).collect();
     let text = citations.iter().map(|citation| citation.quote.as_str()).collect::<Vec<_>>().join("\n");
     Ok(Extracted { kind: AnswerKind::Extractive, text, citations })
+}
+
+/// Puts what stands at the end of a path first, the longest path first, unless it is worth much less than the best.
+fn put_ends_first(chosen: &mut [(Candidate<'_>, f32)]) {
+    let least = chosen.first().map_or(0.0, |best| END_SHARE_MIN * best.1);
+    let steps = |(candidate, score): &(Candidate<'_>, f32)| if *score < least { 0 } else { candidate.hit.path.len() };
+    chosen.sort_by_key(|it| std::cmp::Reverse(steps(it)));
 }
 
 /// A piece that may be quoted.
@@ -313,5 +323,43 @@ impl Candidate<'_> {
     fn joins(&self, next: &Candidate<'_>) -> bool {
         let bytes = next.span.end.saturating_sub(self.span.start);
         self.hit.passage == next.hit.passage && next.place == self.place + 1 && bytes <= JOINED_BYTES_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Step, StepKind};
+    use crate::query::pieces::fuse::testing::hits;
+
+    /// Checks the order of quotations, each with its score and how many steps led to it.
+    #[track_caller]
+    fn check(chosen: &[(&str, f32, usize)], expect: &[&str]) {
+        let mut found = hits(&chosen.iter().map(|it| (it.0, it.1)).collect::<Vec<_>>());
+        for (hit, (_, _, steps)) in found.iter_mut().zip(chosen) {
+            let to = hit.passage;
+            let step = Step {
+                from: to,
+                to,
+                kind: StepKind::QuestionEdge,
+                question: String::new(),
+                entity: None,
+                score: 1.0,
+                round: 1,
+            };
+            hit.path = vec![step; *steps];
+        }
+        let of = |hit| Candidate { hit, span: 0..0, place: 0, terms: 0, worth: 0.0 };
+        let mut pieces: Vec<_> = found.iter().map(|hit| (of(hit), hit.score)).collect();
+        put_ends_first(&mut pieces);
+        assert_eq!(pieces.iter().map(|it| it.0.hit.name.as_str()).collect::<Vec<_>>(), expect);
+    }
+
+    #[test]
+    fn the_end_of_a_path_comes_first_unless_it_is_worth_much_less() {
+        check(&[], &[]);
+        check(&[("mill", 4.0, 0), ("ada", 3.0, 1), ("eaststead", 2.0, 2)], &["eaststead", "ada", "mill"]);
+        check(&[("mill", 4.0, 0), ("ada", 3.0, 1), ("eaststead", 1.9, 2)], &["ada", "mill", "eaststead"]);
+        check(&[("mill", 4.0, 0), ("weir", 1.5, 1), ("ada", 1.0, 2)], &["mill", "weir", "ada"]);
     }
 }
