@@ -11,6 +11,7 @@
 #   NEO4J_PASSWORD_FILE   file with the password of the user neo4j, set at the first start [default: no password]
 #   NEO4J_HEAP            its heap [default: 1g]
 #   NEO4J_PAGECACHE       its page cache [default: 512m]
+#   NEO4J_GC              its garbage collector: G1, Parallel or Serial [default: G1]
 #   NEO4J_SETTINGS        further lines of neo4j.conf
 #   NEO4J_JAVA            the Java to run it [default: java]
 #
@@ -95,8 +96,9 @@ run() {
         flags+=(--add-opens=java.base/java.util.concurrent=ALL-UNNAMED --add-modules=jdk.incubator.vector)
     fi
     if [ "$version" -ge 24 ]; then flags+=(--sun-misc-unsafe-memory-access=allow); fi
-    exec "$JAVA" -Xms"${NEO4J_HEAP:-1g}" -Xmx"${NEO4J_HEAP:-1g}" -XX:+UseG1GC -XX:-OmitStackTraceInFastThrow \
-        -XX:+UnlockExperimentalVMOptions -XX:+TrustFinalNonStaticFields -XX:+DisableExplicitGC \
+    exec "$JAVA" -Xms"${NEO4J_HEAP:-1g}" -Xmx"${NEO4J_HEAP:-1g}" "-XX:+Use${NEO4J_GC:-G1}GC" \
+        -XX:-OmitStackTraceInFastThrow -XX:+UnlockExperimentalVMOptions -XX:+TrustFinalNonStaticFields \
+        -XX:+DisableExplicitGC \
         -Djdk.nio.maxCachedBufferSize=1024 -Dio.netty.tryReflectionSetAccessible=true \
         -Dlog4j2.disable.jmx=true -Dlog4j.layout.jsonTemplate.maxStringLength=32768 \
         --add-opens=java.base/java.nio=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED \

@@ -100,6 +100,7 @@ impl Server {
             .arg(if self.is_passing { "passing" } else { "" })
             .env("NEO4J_HEAP", "768m")
             .env("NEO4J_PAGECACHE", "256m")
+            .env("NEO4J_GC", "Serial")
             .env("NEO4J_SETTINGS", format!("{KEPT_PLANS}\n{}", self.settings))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
