@@ -63,7 +63,9 @@ fn each_of_spaced(text: &str, initials: &Initials, visit: &mut dyn FnMut(Option<
             folded.make_ascii_lowercase();
             visit_word(&folded, initials, visit);
         } else {
-            words(&lower(run)).iter().for_each(|word| visit_word(word.text, initials, visit));
+            for word in words(&lower(run)) {
+                visit_word(word.text, initials, visit);
+            }
         }
     }
 }
