@@ -46,7 +46,7 @@ fn what_was_changed_by_hand_is_found_and_repaired() {
     published(&cli, &database);
     assert_eq!(offending(&cli, &database.uri), Vec::<String>::new());
     // Damages of one row are found and repaired together.
-    let damages: [(&[&str], &[&str]); 4] = [
+    let damages: [(&[&str], &[&str]); 5] = [
         (
             &[
                 "MATCH (p:Passage) WITH p LIMIT 3 SET p.text = 'other'",
@@ -63,19 +63,14 @@ fn what_was_changed_by_hand_is_found_and_repaired() {
                 "documents-have-units",
             ],
         ),
+        (&["MATCH ()-[r:LEADS_TO]->() WITH r LIMIT 1 SET r.similarity = 0.5"], &["contents"]),
+        (&["MATCH ()-[r:SUMMARIZED_BY]->() WITH r LIMIT 1 SET r.weight = 0.75"], &["contents"]),
         (
             &[
-                "MATCH ()-[r:LEADS_TO]->() WITH r LIMIT 1 SET r.similarity = 0.5",
                 "MATCH (s:Summary {layer: 1}) WITH s LIMIT 1 SET s.layer = 3",
-            ],
-            &["contents", "summaries-of-the-layer-below"],
-        ),
-        (
-            &[
-                "MATCH ()-[r:SUMMARIZED_BY]->() WITH r LIMIT 1 SET r.weight = 0.75",
                 "MATCH (p:Passage) WITH p LIMIT 1 SET p.embedding = [1.0]",
             ],
-            &["contents", "vectors-of-one-dimension"],
+            &["contents", "summaries-of-the-layer-below", "vectors-of-one-dimension"],
         ),
         (
             &[
