@@ -70,14 +70,13 @@ fn may_have_some(text: &str) -> bool {
 /// Returns whether a word may be an identifier by itself: it follows a mark, or has capitals inside.
 fn may_stand_alone(text: &str, word: &Word<'_>) -> bool {
     let before = text.as_bytes().get(..word.start).and_then(|it| it.last());
-    before.is_some_and(|it| LEADS.contains(it)) || word.text.bytes().skip(1).any(|it| it.is_ascii_uppercase())
+    before.is_some_and(|it| LEADS.contains(it)) || has_capitals_inside(word.text)
 }
 
 /// Returns whether two words stand in one identifier by what is between them.
 fn is_joined(text: &str, before: &Word<'_>, after: &Word<'_>) -> bool {
     let gap = text.get(before.end..after.start).unwrap_or_default();
-    !gap.starts_with(' ')
-        && matches!(gap, "_" | "__" | "." | "::" | "/" | "-" | "@" | "/." | "/_" | "._" | ".__" | "::_" | "~" | "-_")
+    matches!(gap, "_" | "__" | "." | "::" | "/" | "-" | "@" | "/." | "/_" | "._" | ".__" | "::_" | "~" | "-_")
 }
 
 /// Returns the identifier that the words of `run` make up, if they do.
@@ -149,11 +148,14 @@ fn in_series(text: &str, words: &[Word<'_>], run: Range<usize>) -> Option<Identi
     })
 }
 
+fn has_capitals_inside(word: &str) -> bool {
+    word.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
+}
+
 /// Returns the humps of a word in camel case, in lower case: `reflog`, `expire` of `reflogExpire`; none of others.
 pub(super) fn humps(word: &str) -> Vec<String> {
     let bytes = word.as_bytes();
-    let has_capitals_inside = bytes.iter().skip(1).any(u8::is_ascii_uppercase);
-    if !has_capitals_inside || !word.is_ascii() || !bytes.iter().any(u8::is_ascii_lowercase) {
+    if !has_capitals_inside(word) || !word.is_ascii() || !bytes.iter().any(u8::is_ascii_lowercase) {
         return Vec::new();
     }
     let begins = |at: usize| {

@@ -75,9 +75,9 @@ def main(uri, first, second, runs=5):
         for title, statement in shown:
             statement = statement.replace("Heron Bridge", first).replace("heron bridge", first.lower())
             statement = statement.replace("Edda Varnholt", first).replace("Sarrow", second)
-            found, ms = measure(session, statement, parameters, int(runs))
+            found, ms = measure(session, statement, parameters, runs)
             print(f"| {title} | {found:,} | {ms:.1f} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:4], *map(int, sys.argv[4:]))
