@@ -87,7 +87,8 @@ pub(super) async fn build(
     let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
     let how = (options, past.found_by(&found_by));
-    let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
+    let hierarchy =
+        Hierarchies::of((corpus, difference), (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
     let (hierarchy, descriptions) = stages.run_found_by(hierarchy, found_by).await?;
     let made = DraftVersion::of(&packed, &same, &hierarchy, descriptions.as_ref());
     let (descriptions, asked) = report::add(made, corpus, writer.records(), (options, reporter)).await?;

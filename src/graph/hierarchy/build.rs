@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::carried::{Carried, Earlier, HierarchyAge};
 use super::layers::{LayerOptions, pack_layers};
 use super::naming::Central;
+use super::untouched::Untouched;
 use super::wording::Wording;
 use super::{NONE, PackedHierarchy};
 use crate::domain::Cancellation;
@@ -59,7 +60,8 @@ pub fn pack_hierarchy<'g>(
 }
 
 /// Returns the hierarchy as [`pack_hierarchy`] does, with the communities and clusters of an `earlier` version where
-/// little has changed since they were found: see [`DRIFT_MAX`](super::DRIFT_MAX).
+/// little has changed since they were found: see [`DRIFT_MAX`](super::DRIFT_MAX). They keep their titles and sentences
+/// too, unless something that these depend on has changed.
 ///
 /// # Errors
 ///
@@ -73,7 +75,7 @@ pub fn pack_hierarchy_after(
 ) -> Result<PackedHierarchy> {
     let extracted = Extracted::of(graph, documents);
     let wording = Wording { graph: graph.entities, names: graph.names, documents };
-    let (names, graph) = (graph.names, graph.entities);
+    let (both, names, graph) = (graph, graph.names, graph.entities);
     let entities = related_entities(&graph, &extracted);
     let related = relations(&graph, &entities, &extracted, cancellation)?;
     let mut packed = PackedHierarchy::default();
@@ -81,23 +83,27 @@ pub fn pack_hierarchy_after(
     let edges: Vec<_> = related.iter().map(|it| (it.ends[0], it.ends[1], it.weight)).collect();
     let network = WeightedGraph::of_edges(entities.len(), &edges);
     let mut carried = earlier.and_then(|it| Carried::of(it, &names, &entities, &related));
+    let untouched = earlier.filter(|_| carried.is_some());
+    let untouched = untouched.and_then(|it| Untouched::of(both, (&entities, &related), &it));
     let communities = match &carried {
         Some(carried) => carried.communities(&network),
         None => levels(&network, &options.communities, cancellation)?,
     };
-    let communities = worth_keeping(communities, options.members_min);
+    let (communities, before) = worth_keeping(communities, options.members_min);
     let now =
         HierarchyAge { entities: entities.len() as u32, relations: related.len() as u32, ..HierarchyAge::default() };
     packed.made = carried.as_ref().map_or(now, Carried::made).packed();
     cancellation.check()?;
-    let report = |community: &Community| {
+    let report = |(community, before): (&Community, &CommunityOrdinal)| {
         cancellation.check()?;
-        Ok(report(community, &network, &entities, &wording))
+        let members: Vec<EntityOrdinal> = community.members.iter().map(|place| entities[*place as usize]).collect();
+        let kept = untouched.as_ref().and_then(|it| it.report(*before, &members));
+        Ok(kept.unwrap_or_else(|| report(community, &network, &entities, &wording)))
     };
-    let reports = communities.par_iter().map(report).collect::<Result<Vec<Report>>>()?;
+    let reports = communities.par_iter().zip(&before).map(report).collect::<Result<Vec<Report>>>()?;
     pack_communities(&communities, reports, &mut packed);
     if !sentences.is_empty() {
-        let how = (&options.layers, carried.as_mut());
+        let how = (&options.layers, carried.as_mut().zip(Some(untouched.as_ref())));
         pack_layers(sentences, &entities, &wording, how, cancellation, &mut packed)?;
     }
     Ok(packed)
@@ -118,27 +124,29 @@ fn pack_relations(related: &[Relation], entities: &[EntityOrdinal], count: usize
     packed.entity_relations = rows;
 }
 
-/// Returns the communities that have enough members. Those of a level still come after those of the level above.
-fn worth_keeping(communities: Vec<Community>, members_min: usize) -> Vec<Community> {
+/// Returns the communities that have enough members, and the place of each in the list. Those of a level still come
+/// after those of the level above.
+fn worth_keeping(communities: Vec<Community>, members_min: usize) -> (Vec<Community>, Vec<CommunityOrdinal>) {
     let mut places = Vec::with_capacity(communities.len());
-    let mut kept: Vec<Community> = Vec::new();
-    for community in communities {
+    let (mut kept, mut before): (Vec<Community>, Vec<CommunityOrdinal>) = (Vec::new(), Vec::new());
+    for (place, community) in (0..).zip(communities) {
         let is_kept = community.members.len() >= members_min.max(1);
         places.push(kept.len() as u32);
         if is_kept {
             let parent = community.parent.map(|parent| places[parent as usize]);
             kept.push(Community { parent, ..community });
+            before.push(CommunityOrdinal(place));
         }
     }
-    kept
+    (kept, before)
 }
 
 /// The texts about a community.
-struct Report {
-    members: Vec<EntityOrdinal>,
-    title: String,
-    passages: u32,
-    findings: Vec<SentenceOrdinal>,
+pub(super) struct Report {
+    pub(super) members: Vec<EntityOrdinal>,
+    pub(super) title: String,
+    pub(super) passages: u32,
+    pub(super) findings: Vec<SentenceOrdinal>,
 }
 
 fn report(community: &Community, network: &WeightedGraph, entities: &[EntityOrdinal], wording: &Wording<'_>) -> Report {

@@ -1,15 +1,17 @@
 //! Carries the communities and clusters of an earlier version over to the entities of another, so that a small change
-//! does not pay for finding them. Titles and sentences are computed again.
+//! does not pay for finding them.
 
 use rustc_hash::FxHashMap;
 
 use super::layers::norm;
+use super::untouched::Moved;
 use super::{Hierarchy, NONE};
 use crate::graph::leiden::{Community, WeightedGraph};
 use crate::graph::mixture::SoftClusters;
 use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SummaryOrdinal};
 use crate::graph::packed::PassageGraph;
 use crate::graph::relations::Relation;
+use crate::graph::resolution::Resolution;
 
 /// The share of entities that may have been added or removed since communities and clusters were found, and the share
 /// by which the numbers of entities and relations may have changed; beyond it, they are recomputed.
@@ -24,6 +26,10 @@ pub struct Earlier<'a> {
     pub graph: PassageGraph<'a>,
     /// The hierarchy.
     pub hierarchy: Hierarchy<'a>,
+    /// What the names stand for; by default, each is an entity.
+    pub resolution: Option<Resolution<'a>>,
+    /// What became of its texts; if that is unknown, all titles and sentences are computed again.
+    pub moved: Option<Moved<'a>>,
 }
 
 /// When communities and clusters were found.
@@ -60,8 +66,9 @@ pub(super) struct Carried<'a> {
     entities: &'a [EntityOrdinal],
     /// The place of each entity of the earlier version, or [`NONE`].
     places: Vec<u32>,
-    /// The summary entity that each of the earlier version is now, or [`NONE`].
+    /// The summary entity that each of the earlier version is now, or [`NONE`], and the inverse.
     summaries: Vec<u32>,
+    before: Vec<SummaryOrdinal>,
     made: HierarchyAge,
 }
 
@@ -100,7 +107,7 @@ impl<'a> Carried<'a> {
         let drift = grown.max(f64::from(changed) / f64::from(before.entities));
         let made = HierarchyAge { changed, versions: before.versions.saturating_add(1), ..before };
         let summaries = vec![NONE; hierarchy.summary_layer.len()];
-        (drift <= DRIFT_MAX).then_some(Self { hierarchy, entities, places, summaries, made })
+        (drift <= DRIFT_MAX).then_some(Self { hierarchy, entities, places, summaries, before: Vec::new(), made })
     }
 
     /// Returns when they were found.
@@ -168,8 +175,19 @@ impl<'a> Carried<'a> {
         let (clusters, renumbered) = numbered(&memberships, of_layer.len());
         for (summary, now) in of_layer.iter().zip(renumbered) {
             self.summaries[summary.index()] = if now == NONE { NONE } else { first + now };
+            self.before.extend((now != NONE).then_some(*summary));
         }
         Some(clusters)
+    }
+
+    /// Returns what a summary entity was in the earlier version.
+    pub(super) fn before(&self, summary: u32) -> SummaryOrdinal {
+        self.before[summary as usize]
+    }
+
+    /// Returns what a summary entity of the earlier version is now.
+    pub(super) fn now(&self, before: u32) -> Option<u32> {
+        self.summaries.get(before as usize).copied().filter(|it| *it != NONE)
     }
 
     fn place(&self, old: u32) -> Option<usize> {

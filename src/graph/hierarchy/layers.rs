@@ -6,11 +6,12 @@ use super::PackedHierarchy;
 use super::carried::Carried;
 use super::naming::Central;
 use super::told::sentences_of;
+use super::untouched::{Untouched, Words};
 use super::wording::Wording;
 use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::mixture::{MixtureOptions, SoftClusters, soft_clusters};
-use crate::graph::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _};
 use crate::graph::packed::back_to_back;
 use crate::graph::vectors::Vectors;
 
@@ -60,6 +61,7 @@ const BLOCK: usize = 4_096;
 const CENTRAL_MAX: usize = 24;
 
 /// The elements to cluster: entities on the first layer, summary entities above it.
+#[derive(Default)]
 struct Layer {
     /// Their numbers.
     numbers: Vec<u32>,
@@ -67,7 +69,13 @@ struct Layer {
     vectors: Vec<f32>,
     /// The entities that each represents, the most central first.
     central: Vec<Vec<Central>>,
+    /// Whether something else is now said of each than in an earlier version.
+    is_touched: Vec<bool>,
 }
+
+/// What of an earlier version is kept: its clusters, and where that is known, what it says of those that are as they
+/// were.
+pub(super) type Kept<'k, 'a> = (&'k mut Carried<'a>, Option<&'k Untouched<'a>>);
 
 /// Adds the layers over `entities` to a hierarchy. The vector of an entity is the mean of those of the sentences that
 /// mention it, or else of those that open the passages that it names; entities without one are in no layer.
@@ -79,16 +87,19 @@ pub(super) fn pack_layers(
     sentences: &Vectors<'_>,
     entities: &[EntityOrdinal],
     wording: &Wording<'_>,
-    (options, mut carried): (&LayerOptions, Option<&mut Carried<'_>>),
+    (options, mut kept): (&LayerOptions, Option<Kept<'_, '_>>),
     cancellation: &Cancellation,
     packed: &mut PackedHierarchy,
 ) -> Result<()> {
     let mut layer = entity_layer(sentences, entities, wording, cancellation)?;
+    let untouched = kept.as_ref().and_then(|it| it.1);
+    let is_touched = |number: &u32| untouched.is_none_or(|it| it.is_touched(EntityOrdinal(*number)));
+    layer.is_touched = layer.numbers.iter().map(is_touched).collect();
     let (mut names, mut sparsity_below) = (Vec::new(), None);
     for number in 1..=options.layers_max {
         cancellation.check()?;
-        let clusters = match &mut carried {
-            Some(carried) => {
+        let clusters = match &mut kept {
+            Some((carried, _)) => {
                 let below = (layer.numbers.as_slice(), layer.vectors.as_slice(), sentences.dimension);
                 let Some(clusters) = carried.clusters(number, below, packed.summary_layer.len() as u32) else { break };
                 clusters
@@ -97,12 +108,13 @@ pub(super) fn pack_layers(
         };
         let members = Members::of(&clusters, &layer);
         let sparsity = cluster_sparsity(members.0.iter().map(Vec::len), layer.numbers.len());
-        let may_end = carried.is_none() && number > 1;
+        let may_end = kept.is_none() && number > 1;
         if may_end && options.last.ends((layer.numbers.len(), clusters.count), (sparsity_below, sparsity)) {
             break;
         }
         let form = (sentences.dimension, cancellation);
-        layer = pack_layer(&layer, &members, form, (number, wording), &mut names, packed)?;
+        let kept = kept.as_ref().and_then(|(carried, untouched)| Some((&**carried, (*untouched)?)));
+        layer = pack_layer((&layer, &members), form, (number, wording), kept, &mut names, packed)?;
         sparsity_below = Some(sparsity);
         if layer.numbers.len() < 2 {
             break;
@@ -131,24 +143,26 @@ fn entity_layer(
     cancellation: &Cancellation,
 ) -> Result<Layer> {
     let graph = &wording.graph;
-    let mut layer = Layer { numbers: Vec::new(), vectors: Vec::new(), central: Vec::new() };
-    let vector = |entity: &EntityOrdinal| {
-        let mut vector = vec![0.0; sentences.dimension];
+    let mut layer = Layer::default();
+    let fill = |(vector, entity): (&mut [f32], &EntityOrdinal)| {
+        vector.fill(0.0);
         for sentence in sentences_of(graph, *entity) {
             let scale = sentences.scales[sentence.index()];
             for (sum, code) in vector.iter_mut().zip(sentences.codes(sentence.0)) {
                 *sum += f32::from(*code) * scale;
             }
         }
-        let is_one = vector.iter().all(|value: &f32| value.is_finite()) && vector.iter().any(|value| *value != 0.0);
-        is_one.then_some((*entity, vector))
+        vector.iter().all(|value| value.is_finite()) && vector.iter().any(|value| *value != 0.0)
     };
+    let mut vectors = vec![0.0; BLOCK.min(entities.len()) * sentences.dimension];
     for entities in entities.chunks(BLOCK) {
         cancellation.check()?;
-        for (entity, vector) in entities.par_iter().filter_map(vector).collect::<Vec<_>>() {
+        let have_one: Vec<bool> = vectors.par_chunks_mut(sentences.dimension).zip(entities).map(fill).collect();
+        let vectors = vectors.chunks(sentences.dimension);
+        for ((entity, vector), _) in entities.iter().zip(vectors).zip(have_one).filter(|it| it.1) {
             layer.numbers.push(entity.0);
-            layer.vectors.extend(vector);
-            layer.central.push(vec![(entity, f64::from(graph.entity_documents[entity]).ln_1p())]);
+            layer.vectors.extend_from_slice(vector);
+            layer.central.push(vec![(*entity, f64::from(graph.entity_documents[*entity]).ln_1p())]);
         }
     }
     Ok(layer)
@@ -174,41 +188,61 @@ impl Members {
 struct Summary {
     mean: Vec<f32>,
     central: Vec<Central>,
-    findings: Vec<SentenceOrdinal>,
-    title: String,
+    /// Whether its words are not those of an earlier version.
+    is_touched: bool,
+    words: Words,
 }
 
 /// Adds a summary entity for each cluster, and returns them as the elements of the next layer.
 fn pack_layer(
-    below: &Layer,
-    members: &Members,
+    (below, members): (&Layer, &Members),
     (dimension, cancellation): (usize, &Cancellation),
     (number, wording): (u32, &Wording<'_>),
+    kept: Option<(&Carried<'_>, &Untouched<'_>)>,
     names: &mut Vec<String>,
     packed: &mut PackedHierarchy,
 ) -> Result<Layer> {
-    let mut layer = Layer { numbers: Vec::new(), vectors: Vec::new(), central: Vec::new() };
     let norms: Vec<f32> = below.vectors.par_chunks(dimension).map(norm).collect();
-    let summary = |members: &Vec<(usize, f32)>| {
+    let first = packed.summary_layer.len() as u32;
+    let summary = |(at, members): (usize, &Vec<(usize, f32)>)| {
         cancellation.check()?;
         let mean = mean((below, &norms), members, dimension);
         let central = central((below, &norms), members, &mean, dimension);
-        Ok(Summary { findings: wording.findings(&central), title: wording.title(&central), mean, central })
+        let known = kept.and_then(|kept| known(kept, first + at as u32, below, members));
+        let is_touched = known.is_none();
+        let words = known.unwrap_or_else(|| (wording.title(&central), wording.findings(&central)));
+        Ok(Summary { mean, central, is_touched, words })
     };
-    let summaries = members.0.par_iter().map(summary).collect::<Result<Vec<Summary>>>()?;
-    for (members, Summary { mean, central, findings, title }) in members.0.iter().zip(summaries) {
+    let summaries = members.0.par_iter().enumerate().map(summary).collect::<Result<Vec<Summary>>>()?;
+    let mut layer = Layer::default();
+    for (members, Summary { mean, central, is_touched, words: (title, sentences) }) in members.0.iter().zip(summaries) {
         layer.numbers.push(packed.summary_layer.len() as u32);
         packed.summary_layer.push(number);
         packed.summary_member.extend(members.iter().map(|(place, _)| below.numbers[*place]));
         packed.summary_weight.extend(members.iter().map(|(_, weight)| *weight));
         packed.summary_members.push(packed.summary_member.len() as u32);
-        packed.summary_sentence.extend(findings);
+        packed.summary_sentence.extend(sentences);
         packed.summary_sentences.push(packed.summary_sentence.len() as u32);
         names.push(title);
         layer.vectors.extend(mean);
         layer.central.push(central);
+        layer.is_touched.push(is_touched);
     }
     Ok(layer)
+}
+
+/// Returns what an earlier version says of a summary entity, if nothing that this depends on has changed.
+fn known(
+    (carried, untouched): (&Carried<'_>, &Untouched<'_>),
+    summary: u32,
+    below: &Layer,
+    members: &[(usize, f32)],
+) -> Option<Words> {
+    if members.iter().any(|(place, _)| below.is_touched[*place]) {
+        return None;
+    }
+    let now = members.iter().map(|(place, weight)| (below.numbers[*place], *weight));
+    untouched.words(carried.before(summary), now, |before| carried.now(before))
 }
 
 /// Returns the mean of the members' vectors, each of unit length and counted by how much of it belongs there.

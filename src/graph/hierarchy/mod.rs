@@ -11,9 +11,8 @@ mod material;
 mod naming;
 mod preset;
 mod told;
+mod untouched;
 mod wording;
-
-use std::collections::BTreeMap;
 
 use super::arrays::Elsewhere;
 use super::ordinal::{
@@ -29,6 +28,7 @@ pub use layers::{LastLayer, LayerOptions, cluster_sparsity};
 pub use material::{Material, Materials};
 pub use preset::HierarchyPreset;
 pub(crate) use told::Told;
+pub use untouched::Moved;
 
 /// Levels of communities, and layers of summary entities, that a file may have.
 const LEVELS_MAX: u32 = 64;
@@ -231,12 +231,13 @@ impl<'a> Hierarchy<'a> {
     /// Returns the smallest community of each entity that is in one, in the order of entities.
     #[must_use]
     pub fn smallest_communities(&self) -> Vec<(EntityOrdinal, CommunityOrdinal)> {
-        let mut found = BTreeMap::new();
+        let entities = self.community_member.items().iter().map(|it| it.index() + 1).max().unwrap_or(0);
+        let mut found = vec![CommunityOrdinal(NONE); entities];
         // Those of deeper levels come later.
         for community in self.communities() {
-            found.extend(self.members(community).iter().map(|member| (*member, community)));
+            self.members(community).iter().for_each(|member| found[member.index()] = community);
         }
-        found.into_iter().collect()
+        EntityOrdinal::first(entities).zip(found).filter(|(_, community)| community.0 != NONE).collect()
     }
 
     /// Returns the relations, each as its ends, its weight, and the sentence that says most of it.

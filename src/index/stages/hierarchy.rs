@@ -1,10 +1,11 @@
 //! Relations, layers and communities of the entities of a corpus, and what a model says of them.
 
+use super::difference::Difference;
 use super::{Digest, Inputs, Made, Stage, StageKind};
 use crate::embed::Embedder;
 use crate::error::Result;
 use crate::graph::descriptions::{PackedDescriptions, pack_descriptions};
-use crate::graph::hierarchy::{Earlier, HierarchyAge, PackedHierarchy, pack_hierarchy_after};
+use crate::graph::hierarchy::{Earlier, HierarchyAge, Moved, PackedHierarchy, pack_hierarchy_after};
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::{EntityGraph, PackedResolution, resolved};
 use crate::graph::vectors::Vectors;
@@ -15,6 +16,8 @@ use crate::workspace::LastVersion;
 /// Finds the hierarchy of a corpus whose texts have this digest.
 pub(in crate::index) struct Hierarchies<'c> {
     corpus: &'c Corpus<'c>,
+    /// What became of the texts of the last version.
+    difference: Option<&'c Difference<'c>>,
     /// Its names and mentions.
     packed: &'c PackedGraph,
     /// What the names stand for.
@@ -43,14 +46,14 @@ impl<'c> Hierarchies<'c> {
     /// Returns the stage over names and what they stand for; `texts` are a digest of those, one of what a model found
     /// in them, and who found each mention. Communities and clusters of `last` are kept while little has changed.
     pub(in crate::index) fn of(
-        corpus: &'c Corpus<'c>,
+        (corpus, difference): (&'c Corpus<'c>, Option<&'c Difference<'c>>),
         (packed, resolution): (&'c PackedGraph, &'c PackedResolution),
         (texts, extracted, origins): (Digest, Option<Digest>, &'c [u8]),
         sentences: Vectors<'c>,
         (options, last): (&'c IndexOptions, Option<&'c LastVersion>),
     ) -> Self {
         let last = last.filter(|_| options.hierarchy_refresh == HierarchyRefresh::PastDrift);
-        Self { corpus, packed, resolution, texts, extracted, origins, sentences, options, last }
+        Self { corpus, difference, packed, resolution, texts, extracted, origins, sentences, options, last }
     }
 }
 
@@ -93,8 +96,14 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
         let graph = EntityGraph { names, entities: entities.view(), resolution: Some(resolution) };
         let (documents, options) = (&self.corpus.named, self.options.hierarchy.options());
         let cancellation = &self.options.cancellation;
-        let before = self.last.and_then(|last| Some((last.graph()?, last.hierarchy()?)));
-        let earlier = before.as_ref().map(|(graph, made)| Earlier { graph: *graph, hierarchy: made.view() });
+        let before = self.last.and_then(|last| Some((last.graph()?, last.hierarchy()?, last.resolution())));
+        let earlier = before.as_ref().map(|(graph, hierarchy, resolution)| {
+            let resolution = resolution.as_ref().map(PackedResolution::view);
+            // What the names stood for must be known.
+            let moved = self.difference.filter(|_| resolution.is_some());
+            let moved = moved.map(|it| Moved { passages: &it.passages, sentences: &it.sentences });
+            Earlier { graph: *graph, hierarchy: hierarchy.view(), resolution, moved }
+        });
         let made = pack_hierarchy_after(&graph, documents, &self.sentences, (&options, earlier), cancellation)?;
         let described = match self.extracted {
             Some(_) => pack_descriptions(&graph, &made.view(), documents, self.origins, cancellation)?,

@@ -3,11 +3,15 @@
 use super::super::{Hierarchy, HierarchyPreset};
 use super::*;
 use crate::domain::Span;
+use crate::graph::hierarchy::Moved;
 use crate::graph::mentions::{NamedPassage, pack_mentions};
+use crate::graph::ordinal::DocumentOrdinal;
 use crate::graph::packed::PackedGraph;
+use crate::graph::resolution::{Merge, PackedResolution, Reason, resolved};
 use crate::graph::vectors::QuantizedVectors;
 
 /// A document: its title, and passages in which each line is a sentence.
+#[derive(Clone)]
 struct Text {
     title: String,
     passages: Vec<(String, Vec<Span>)>,
@@ -48,17 +52,36 @@ fn made_after(
     preset: HierarchyPreset,
     earlier: Option<&(PackedGraph, PackedHierarchy)>,
 ) -> (PackedGraph, PackedHierarchy) {
-    let (mut graph, go_on) = (PackedGraph::default(), Cancellation::default());
-    pack_mentions(documents, &mut graph, None, &go_on).unwrap();
-    let mut vectors = QuantizedVectors::new(4);
-    for sentence in 0..graph.sentence_passage.len() {
-        vectors.push(&[1.0, (sentence % 7) as f32, (sentence % 11) as f32, (sentence % 3) as f32]);
-    }
-    let earlier = earlier.map(|(graph, made)| Earlier { graph: graph.view(), hierarchy: made.view() });
-    let (view, options) = (graph.view().into(), preset.options());
-    let made = pack_hierarchy_after(&view, documents, &vectors.view(), (&options, earlier), &go_on).unwrap();
-    assert_eq!(made.view().check(graph.entity_name_ends.len(), graph.sentence_passage.len()), Ok(()));
+    let graph = named(documents);
+    let earlier = earlier.map(|(graph, hierarchy)| {
+        let (graph, hierarchy) = (graph.view(), hierarchy.view());
+        Earlier { graph, hierarchy, resolution: None, moved: None }
+    });
+    let made = of_names(&graph.view().into(), documents, (&preset.options(), earlier));
     (graph, made)
+}
+
+fn named(documents: &[NamedDocument<'_>]) -> PackedGraph {
+    let mut graph = PackedGraph::default();
+    pack_mentions(documents, &mut graph, None, &Cancellation::default()).unwrap();
+    graph
+}
+
+fn of_names(
+    graph: &EntityGraph<'_>,
+    documents: &[NamedDocument<'_>],
+    how: (&HierarchyOptions, Option<Earlier<'_>>),
+) -> PackedHierarchy {
+    let mut vectors = QuantizedVectors::new(4);
+    for passage in documents.iter().flat_map(|it| &it.passages) {
+        for sentence in passage.sentences {
+            let number = sentence.of(passage.text).bytes().map(usize::from).sum::<usize>();
+            vectors.push(&[1.0, (number % 7) as f32, (number % 11) as f32, (number % 3) as f32]);
+        }
+    }
+    let made = pack_hierarchy_after(graph, documents, &vectors.view(), how, &Cancellation::default()).unwrap();
+    assert_eq!(made.view().check(graph.names.entity_name_ends.len(), graph.names.sentence_count()), Ok(()));
+    made
 }
 
 fn titles(hierarchy: &Hierarchy<'_>) -> Vec<String> {
@@ -220,4 +243,128 @@ fn communities_and_clusters_are_recomputed_beyond_the_drift_and_if_they_are_few(
     assert_eq!(age(&after(&in_groups(70, 90, 20), &near).1), [0, 0]);
     let few = made(&in_groups(3, 0, 0), HierarchyPreset::Usual);
     assert_eq!(age(&after(&in_groups(3, 0, 1), &few).1), [0, 0]);
+}
+
+/// A name, what it stands for, and the document in which it does, or none for all.
+type Standing = (String, String, Option<usize>);
+
+/// A change of documents, and of what names stand for.
+type Change = fn(&mut Vec<Text>, &mut Vec<Standing>);
+
+/// A version of some documents in which some names stand for others.
+struct Version {
+    texts: Vec<Text>,
+    graph: PackedGraph,
+    resolution: PackedResolution,
+    hierarchy: PackedHierarchy,
+}
+
+impl Version {
+    /// Makes a version in which names stand for others, each in a document or everywhere, from an earlier one, of which
+    /// it is known or not what became of its texts.
+    fn after(texts: &[Text], merges: &[Standing], earlier: Option<(&Self, bool)>) -> Self {
+        let documents: Vec<NamedDocument<'_>> = texts.iter().map(Text::named).collect();
+        let graph = named(&documents);
+        let merge = |(name, entity, document): &Standing| {
+            let [name, entity] = [name, entity].map(|it| graph.view().entity(&it.to_lowercase()));
+            let (name, entity) = name.zip(entity)?;
+            let document = document.map(DocumentOrdinal::at);
+            Some(Merge { name, entity, beside: entity, document, reason: Reason::Asked })
+        };
+        let merges = merges.iter().filter_map(merge).collect();
+        let resolution = PackedResolution::of_merges(graph.entity_name_ends.len(), merges).unwrap();
+        let entities = resolved(&graph.view(), &resolution.view());
+        let both = EntityGraph { names: graph.view(), entities: entities.view(), resolution: Some(resolution.view()) };
+        let moved = earlier.map(|(it, _)| it.moved(&graph, texts));
+        let earlier = earlier.map(|(it, is_known)| Earlier {
+            graph: it.graph.view(),
+            hierarchy: it.hierarchy.view(),
+            resolution: Some(it.resolution.view()),
+            moved: moved.as_ref().map(|it| Moved { passages: &it.0, sentences: &it.1 }).filter(|_| is_known),
+        });
+        let hierarchy = of_names(&both, &documents, (&HierarchyPreset::Usual.options(), earlier));
+        Self { texts: texts.to_vec(), graph, resolution, hierarchy }
+    }
+
+    /// Returns what its passages and sentences are in a later version.
+    fn moved(&self, graph: &PackedGraph, texts: &[Text]) -> (Vec<u32>, Vec<u32>) {
+        let (before, now) = (self.graph.view(), graph.view());
+        let (mut passages, mut sentences) = (Vec::new(), Vec::new());
+        for (text, document) in self.texts.iter().zip(before.documents()) {
+            let same = texts.iter().position(|it| it.title == text.title && it.passages == text.passages);
+            let same = same.map(|at| now.document_passages.of(DocumentOrdinal::at(at)));
+            for (at, passage) in before.document_passages.of(document).enumerate() {
+                let same = same.clone().map(|mut it| it.nth(at).unwrap());
+                passages.push(same.map_or(NONE, |it| it.0));
+                for (at, _) in before.passage_sentences.of(passage).enumerate() {
+                    sentences.push(same.map_or(NONE, |it| now.passage_sentences.of(it).nth(at).unwrap().0));
+                }
+            }
+        }
+        (passages, sentences)
+    }
+
+    /// Replaces all words about its groups by as many signs.
+    fn blacken(&mut self) {
+        self.hierarchy.community_titles.fill(b'#');
+        self.hierarchy.summary_names.fill(b'#');
+    }
+
+    /// Returns how many titles of communities and how many of clusters were taken from a version that was blackened.
+    fn taken(&self) -> [usize; 2] {
+        let hierarchy = self.hierarchy.view();
+        let is_black = |title: &str| title.starts_with('#');
+        let communities = hierarchy.communities().filter(|it| is_black(hierarchy.title(*it)));
+        [communities.count(), hierarchy.summaries().filter(|it| is_black(hierarchy.summary_name(*it))).count()]
+    }
+}
+
+#[test]
+fn groups_keep_their_words_and_say_what_those_say_that_are_computed_again() {
+    let mill = |number: usize| format!("{} Mill", word(number));
+    let mut merges = vec![(mill(3), mill(4), None), (mill(5), mill(6), Some(40)), (mill(7), mill(8), Some(7))];
+    let mut texts = in_groups(70, 0, 0);
+    for text in &mut texts[60..90] {
+        *text = Text::of(&text.title, [format!("{}It is near Brenholt.\n", text.passages[0].0)]);
+    }
+    texts[95] = Text::of(&texts[95].title, [texts[95].passages[0].0.replace("It is", "# It is")]);
+    texts.push(Text::of("Old Smithy", ["Nothing is said here.\n".to_owned()]));
+    let mut version = Version::after(&texts, &merges, None);
+    let counts = version.hierarchy.view().counts();
+    let changes: [Change; 12] = [
+        |_, _| (),
+        // What is said of the same names is a sentence now.
+        |texts, _| texts[95] = Text::of(&texts[95].title, [texts[95].passages[0].0.replace("# ", "")]),
+        // A name becomes a title, and is one no longer; then that of a document stands for it.
+        |texts, _| texts.push(Text::of("Brenholt", ["Nothing is said here.\n".to_owned()])),
+        |texts, _| drop(texts.pop()),
+        |_, merges| merges.push(("Old Smithy".to_owned(), "Brenholt".to_owned(), None)),
+        // A name is mentioned once; then it has a document, which relates it to another group, and to what was beside it.
+        |texts, _| {
+            let text = format!("{}It is far from Qaaaa Weir.\n", texts[310].passages[0].0);
+            texts[310] = Text::of(&texts[310].title, [text]);
+        },
+        |texts, _| texts.insert(0, Text::of("Qaaaa Weir", ["Qaaaa Weir is near Qbcaa Mill.\n".to_owned()])),
+        |texts, _| drop(texts.remove(200)),
+        |texts, _| texts[300].title = "Qzzzz Mill".to_owned(),
+        // Names stand for others in a document, everywhere, and no longer.
+        |_, merges| drop(merges.remove(0)),
+        |_, merges| merges[1].2 = Some(8),
+        |texts, merges| merges.push((texts[500].title.clone(), texts[501].title.clone(), None)),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut texts = version.texts.clone();
+        change(&mut texts, &mut merges);
+        let [computed, kept] =
+            [false, true].map(|is_known| Version::after(&texts, &merges, Some((&version, is_known))));
+        assert!(kept.hierarchy == computed.hierarchy, "{number}");
+        version.blacken();
+        let kept = Version::after(&texts, &merges, Some((&version, true)));
+        let [communities, summaries] = kept.taken();
+        assert!(communities as u64 > counts.communities * 3 / 4, "{number}: {communities} of {}", counts.communities);
+        assert!(summaries as u64 > counts.summaries / 4, "{number}: {summaries} of {}", counts.summaries);
+        let is_all = communities as u64 == counts.communities && summaries as u64 == counts.summaries;
+        assert_eq!(is_all, number == 0, "{number}");
+        version = computed;
+    }
 }

@@ -1,0 +1,263 @@
+//! What an earlier version says of a community or a cluster, where nothing that it depends on has changed since: the
+//! members, their mentions and documents, and their relations.
+
+use std::cmp::Ordering;
+
+use super::build::Report;
+use super::carried::Earlier;
+use super::{Hierarchy, NONE};
+use crate::graph::ordinal::{
+    BearerOrdinal, CommunityOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal, PassageOrdinal, SentenceOrdinal,
+    SummaryOrdinal,
+};
+use crate::graph::packed::PassageGraph;
+use crate::graph::relations::Relation;
+use crate::graph::resolution::{EntityGraph, Resolution};
+
+/// What the passages and sentences of an earlier version are now, ascending; [`NONE`] if they are gone.
+#[derive(Debug, Clone, Copy)]
+pub struct Moved<'a> {
+    /// For each passage.
+    pub passages: &'a [u32],
+    /// For each sentence.
+    pub sentences: &'a [u32],
+}
+
+/// Title and sentences of a group.
+pub(super) type Words = (String, Vec<SentenceOrdinal>);
+
+/// The groups of an earlier version that are as they were.
+pub(super) struct Untouched<'a> {
+    hierarchy: Hierarchy<'a>,
+    moved: Moved<'a>,
+    /// What each entity of the earlier version is now.
+    entities: Vec<Option<EntityOrdinal>>,
+    /// Whether something else is now said of each entity.
+    is_touched: Vec<bool>,
+}
+
+impl<'a> Untouched<'a> {
+    /// Compares a graph and the relations of its `entities` with an earlier version; none if it is not known what
+    /// became of the passages of that.
+    pub(super) fn of(
+        now: &EntityGraph<'_>,
+        (entities, related): (&[EntityOrdinal], &[Relation]),
+        earlier: &Earlier<'a>,
+    ) -> Option<Self> {
+        let moved = earlier.moved?;
+        let mut comparing = Comparing::of(now, earlier, moved);
+        comparing.mentions();
+        comparing.names();
+        comparing.bearers();
+        comparing.relations(&earlier.hierarchy, entities, related);
+        let Comparing { entities, is_touched, .. } = comparing;
+        Some(Self { hierarchy: earlier.hierarchy, moved, entities, is_touched })
+    }
+
+    /// Returns the report about a community of the earlier version, if these are its members, in order, and none of
+    /// them is touched.
+    pub(super) fn report(&self, community: CommunityOrdinal, members: &[EntityOrdinal]) -> Option<Report> {
+        if members.iter().any(|it| self.is_touched[it.index()]) {
+            return None;
+        }
+        let central: Vec<EntityOrdinal> =
+            self.hierarchy.members(community).iter().map(|it| self.entities[it.index()]).collect::<Option<_>>()?;
+        let mut before = central.clone();
+        before.sort_unstable();
+        Some(Report {
+            title: (before == members).then(|| self.hierarchy.title(community).to_owned())?,
+            members: central,
+            passages: self.hierarchy.community_passages[community],
+            findings: self.sentences(self.hierarchy.findings(community))?,
+        })
+    }
+
+    /// Returns whether the clusters of the first layer that an entity is in may have other words now.
+    pub(super) fn is_touched(&self, entity: EntityOrdinal) -> bool {
+        self.is_touched[entity.index()]
+    }
+
+    /// Returns the title and the sentences of a summary entity of the earlier version, which has these `members` now,
+    /// none of which is touched: what each of the layer below was comes from `now`.
+    pub(super) fn words(
+        &self,
+        summary: SummaryOrdinal,
+        members: impl Iterator<Item = (u32, f32)>,
+        now: impl Fn(u32) -> Option<u32>,
+    ) -> Option<Words> {
+        let is_of_entities = self.hierarchy.summary_layer[summary] == 1;
+        let before = self.hierarchy.summarized(summary).map(|(member, weight)| {
+            let member = if is_of_entities { self.entities[member as usize].map(|it| it.0) } else { now(member) };
+            (member, weight.to_bits())
+        });
+        let is_same = before.eq(members.map(|(member, weight)| (Some(member), weight.to_bits())));
+        let sentences = self.sentences(self.hierarchy.sentences(summary)).filter(|_| is_same)?;
+        Some((self.hierarchy.summary_name(summary).to_owned(), sentences))
+    }
+
+    fn sentences(&self, before: &[SentenceOrdinal]) -> Option<Vec<SentenceOrdinal>> {
+        before.iter().map(|it| now(self.moved.sentences, *it)).collect()
+    }
+}
+
+/// Returns what an element of an earlier version is now.
+fn now<K: Ordinal>(moved: &[u32], before: K) -> Option<K> {
+    moved.get(before.index()).filter(|it| **it != NONE).map(|it| K::at(*it as usize))
+}
+
+/// Two versions, and the entities of the later one of which something else is said.
+struct Comparing<'a> {
+    now: EntityGraph<'a>,
+    before: PassageGraph<'a>,
+    resolution: Option<Resolution<'a>>,
+    moved: Moved<'a>,
+    entities: Vec<Option<EntityOrdinal>>,
+    is_touched: Vec<bool>,
+}
+
+impl<'a> Comparing<'a> {
+    fn of(now: &EntityGraph<'a>, earlier: &Earlier<'a>, moved: Moved<'a>) -> Self {
+        let Earlier { graph: before, resolution, .. } = *earlier;
+        let entities = now.names.entities_of(&before);
+        let is_touched = vec![false; now.names.entity_documents.len()];
+        Self { now: *now, before, resolution, moved, entities, is_touched }
+    }
+
+    fn touch(&mut self, entities: impl IntoIterator<Item = EntityOrdinal>) {
+        for entity in entities {
+            self.is_touched[entity.index()] = true;
+        }
+    }
+
+    /// Touches what entities of the earlier version are now.
+    fn touch_before(&mut self, entities: impl IntoIterator<Item = EntityOrdinal>) {
+        for entity in entities {
+            let now = self.entities[entity.index()];
+            self.touch(now);
+        }
+    }
+
+    /// Touches all that a name stands for now, and all that it stood for.
+    fn touch_referents(&mut self, name: Option<EntityOrdinal>, before: Option<EntityOrdinal>) {
+        let referents =
+            |resolution: Option<Resolution<'_>>, name| resolution.map_or(vec![name], |it| it.referents(name));
+        let now = name.map_or_else(Vec::new, |name| referents(self.now.resolution, name));
+        let before = before.map_or_else(Vec::new, |name| referents(self.resolution, name));
+        self.touch(now);
+        self.touch_before(before);
+    }
+
+    fn document(&self, before: DocumentOrdinal) -> Option<DocumentOrdinal> {
+        let passage = self.before.document_passages.of(before).next()?;
+        Some(self.now.names.passage_document[now(self.moved.passages, passage)?])
+    }
+
+    /// Touches the entities of passages whose mentions are others now, that are new, or that are gone.
+    fn mentions(&mut self) {
+        let (names, before) = (self.now.names, self.before);
+        let mut was = vec![None; names.passage_count()];
+        for passage in before.passages() {
+            match now(self.moved.passages, passage) {
+                Some(now) => was[now.index()] = Some(passage),
+                None => self.touch_mentioned_before(Some(passage)),
+            }
+        }
+        for (passage, was) in names.passages().zip(was) {
+            let mentions = names.passage_mentions.of(passage);
+            let mentions = mentions.map(|it| (Some(names.mention_entity[it]), Some(names.mention_sentence[it])));
+            let earlier = was.into_iter().flat_map(|it| before.passage_mentions.of(it));
+            let earlier = earlier.map(|it| {
+                let (entity, sentence) = (before.mention_entity[it], before.mention_sentence[it]);
+                (self.entities[entity.index()], now(self.moved.sentences, sentence))
+            });
+            if was.is_none() || !mentions.eq(earlier) {
+                self.touch_mentioned_before(was);
+                let (both, document) = (self.now, names.passage_document[passage]);
+                let mentions = names.passage_mentions.of(passage);
+                self.touch(mentions.map(|it| both.canonical(names.mention_entity[it], document)));
+            }
+        }
+    }
+
+    fn touch_mentioned_before(&mut self, passage: Option<PassageOrdinal>) {
+        let (before, resolution) = (self.before, self.resolution);
+        let Some(passage) = passage else { return };
+        let document = before.passage_document[passage];
+        let names = before.passage_mentions.of(passage).map(|it| before.mention_entity[it]);
+        self.touch_before(names.map(|name| resolution.map_or(name, |it| it.canonical(name, document))));
+    }
+
+    /// Touches the entities of names that stand for other ones now.
+    fn names(&mut self) {
+        for before in EntityOrdinal::first(self.entities.len()) {
+            let Some(name) = self.entities[before.index()] else {
+                self.touch_referents(None, Some(before));
+                continue;
+            };
+            if !self.is_same_name(before, name) {
+                self.touch_referents(Some(name), Some(before));
+            }
+        }
+    }
+
+    fn is_same_name(&self, before: EntityOrdinal, name: EntityOrdinal) -> bool {
+        let everywhere = |resolution: Option<Resolution<'_>>, name| resolution.map_or(name, |it| it.entity_thing[name]);
+        let thing = self.entities[everywhere(self.resolution, before).index()];
+        let scoped = |resolution: Option<Resolution<'a>>, name| {
+            let rows = resolution.into_iter().flat_map(move |it| it.entity_scoped.of(name).map(move |at| (it, at)));
+            rows.map(|(it, at)| (it.scoped_document[at], it.scoped_thing[at]))
+        };
+        let earlier = scoped(self.resolution, before)
+            .map(|(document, thing)| (self.document(document), self.entities[thing.index()]));
+        let now = scoped(self.now.resolution, name).map(|(document, thing)| (Some(document), Some(thing)));
+        thing == Some(everywhere(self.now.resolution, name)) && earlier.eq(now)
+    }
+
+    /// Touches the entities of names that other documents have now, or have in another way.
+    fn bearers(&mut self) {
+        let (names, before) = (self.now.names, self.before);
+        let mut was = vec![None; names.entity_documents.len()];
+        for (earlier, now) in EntityOrdinal::first(self.entities.len()).zip(&self.entities) {
+            if let Some(now) = now {
+                was[now.index()] = Some(earlier);
+            }
+        }
+        let row = |graph: &PassageGraph<'_>, it: BearerOrdinal| {
+            (graph.bearer_document[it], graph.bearer_passage[it], graph.bearer_kind[it])
+        };
+        for (name, was) in names.entity_documents.ordinals().zip(was) {
+            let rows = names.entity_bearers.of(name).map(|it| row(&names, it));
+            let rows = rows.map(|(document, passage, kind)| (Some(document), Some(passage), kind));
+            let earlier = was.into_iter().flat_map(|it| before.entity_bearers.of(it)).map(|it| row(&before, it));
+            let earlier = earlier
+                .map(|(document, passage, kind)| (self.document(document), now(self.moved.passages, passage), kind));
+            if !rows.eq(earlier) {
+                self.touch_referents(Some(name), was);
+            }
+        }
+    }
+
+    /// Touches the ends of relations that weigh something else now, that are new, or that are gone.
+    fn relations(&mut self, hierarchy: &Hierarchy<'_>, entities: &[EntityOrdinal], related: &[Relation]) {
+        let now = |it: &Relation| (it.ends.map(|place| entities[place as usize]), it.weight);
+        let mut related = related.iter().map(now).peekable();
+        for (before, weight, _) in hierarchy.relations() {
+            let [first, second] = before.map(|end| self.entities[end.index()]);
+            let (Some(first), Some(second)) = (first, second) else {
+                self.touch_before(before);
+                continue;
+            };
+            let mut is_there = false;
+            while let Some((ends, now)) = related.next_if(|it| it.0 <= [first, second]) {
+                match ends.cmp(&[first, second]) {
+                    Ordering::Equal => is_there = now.to_bits() == weight.to_bits(),
+                    _ => self.touch(ends),
+                }
+            }
+            if !is_there {
+                self.touch([first, second]);
+            }
+        }
+        self.touch(related.flat_map(|it| it.0));
+    }
+}
