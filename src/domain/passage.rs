@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
 use super::{DocumentId, PassageId};
 
 /// A half-open range of bytes in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Pod, Zeroable)]
+#[repr(C)]
 pub struct Span {
     /// First byte.
     pub start: u32,

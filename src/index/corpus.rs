@@ -5,28 +5,29 @@ use rayon::prelude::*;
 use super::stages::difference::Difference;
 use super::stages::vectors::Texts;
 use super::stages::{Digest, Inputs};
-use super::units::{Before, CorpusUnits, Version};
-use crate::domain::{Document, Extraction, Passage, PseudoQuery, QuestionKind};
+use super::units::{Before, CorpusUnit, CorpusUnits, Version};
+use crate::domain::{Extraction, QuestionKind};
 use crate::graph::duplicates::{Bands, Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
-use crate::workspace::{DocumentUnit, PassageUnit, Seal};
+use crate::workspace::{DocumentPart, DocumentUnit, PassagePart, PassageUnit, QuestionPart, Seal};
 
 /// The documents of a version with what it is made of, in the order of its ordinals. Of those that were taken from the
 /// last version, the keywords of questions are there alone.
+#[derive(Default)]
 pub(super) struct Corpus<'a> {
-    pub(super) documents: Vec<&'a Document>,
+    pub(super) documents: Vec<DocumentPart<'a>>,
     /// What the last version has of each document.
     pub(super) before: Vec<Before>,
     /// What the records say of each document, for the version after this.
     pub(super) seals: Vec<Option<Seal>>,
     /// The last version, if it can be taken from.
     pub(super) version: Option<&'a Version<'a>>,
-    pub(super) passages: Vec<&'a Passage>,
+    pub(super) passages: Vec<PassagePart<'a>>,
     /// A model's extraction from each passage, if one was asked.
     pub(super) extractions: Vec<Option<&'a Extraction>>,
-    pub(super) incoming: Vec<&'a PseudoQuery>,
-    pub(super) outgoing: Vec<&'a PseudoQuery>,
+    pub(super) incoming: Vec<QuestionPart<'a>>,
+    pub(super) outgoing: Vec<QuestionPart<'a>>,
     /// The passage of each question.
     pub(super) incoming_passage: Vec<PassageOrdinal>,
     pub(super) outgoing_passage: Vec<PassageOrdinal>,
@@ -36,53 +37,82 @@ pub(super) struct Corpus<'a> {
 
 impl<'a> Corpus<'a> {
     pub(super) fn of(units: &'a [DocumentUnit]) -> Self {
-        Self::of_each(units.iter().map(|unit| (unit, (Before::Read(None), None))), None)
+        let mut corpus = Self::default();
+        for unit in units {
+            corpus.add_read(unit, None, None);
+        }
+        corpus
     }
 
     /// Returns the corpus of documents of which some were taken from the last version.
     pub(super) fn after(units: &'a CorpusUnits<'a>) -> Self {
-        let CorpusUnits { units, before, seals, version } = units;
-        let known = before.iter().copied().zip(seals.iter().copied());
-        Self::of_each(units.iter().zip(known), version.as_ref())
-    }
-
-    fn of_each(
-        units: impl ExactSizeIterator<Item = (&'a DocumentUnit, (Before, Option<Seal>))>,
-        version: Option<&'a Version<'a>>,
-    ) -> Self {
-        let mut corpus = Self {
-            documents: Vec::with_capacity(units.len()),
-            before: Vec::with_capacity(units.len()),
-            seals: Vec::with_capacity(units.len()),
-            version,
-            passages: Vec::new(),
-            extractions: Vec::new(),
-            incoming: Vec::new(),
-            outgoing: Vec::new(),
-            incoming_passage: Vec::new(),
-            outgoing_passage: Vec::new(),
-            named: Vec::with_capacity(units.len()),
-        };
-        for (unit, (before, seal)) in units.filter(|(unit, _)| !unit.passages.is_empty()) {
-            corpus.documents.push(&unit.document);
-            corpus.before.push(before);
-            corpus.seals.push(seal);
-            corpus.named.push(named(unit));
-            for passage in &unit.passages {
-                let number = PassageOrdinal::at(corpus.passages.len());
-                corpus.passages.push(&passage.passage);
-                corpus.extractions.push(passage.extracted.as_ref().map(|it| &it.found));
-                for question in &passage.questions {
-                    let (questions, passages) = match question.kind {
-                        QuestionKind::Incoming => (&mut corpus.incoming, &mut corpus.incoming_passage),
-                        QuestionKind::Outgoing => (&mut corpus.outgoing, &mut corpus.outgoing_passage),
-                    };
-                    questions.push(question);
-                    passages.push(number);
-                }
+        let mut corpus = Self { version: units.version.as_ref(), ..Self::default() };
+        for (unit, seal) in &units.units {
+            match unit {
+                CorpusUnit::Read(unit, before) => corpus.add_read(unit, *before, *seal),
+                CorpusUnit::Taken(document) => corpus.add_taken(*document, *seal),
             }
         }
         corpus
+    }
+
+    /// Adds a document that was read from the records, if it has passages.
+    fn add_read(&mut self, unit: &'a DocumentUnit, before: Option<DocumentOrdinal>, seal: Option<Seal>) {
+        if unit.passages.is_empty() {
+            return;
+        }
+        self.documents.push(DocumentPart::from(&unit.document));
+        self.before.push(Before::Read(before));
+        self.seals.push(seal);
+        let mut named = Vec::with_capacity(unit.passages.len());
+        for PassageUnit { passage, questions, extracted, .. } in &unit.passages {
+            let extraction = extracted.as_ref().map(|it| &it.found);
+            named.push(self.add_passage(PassagePart::from(passage), &unit.document.media_type, extraction));
+            for question in questions {
+                self.add_question(question.kind, QuestionPart::from(question));
+            }
+        }
+        self.named.push(NamedDocument { title: unit.document.title.as_deref(), passages: named });
+    }
+
+    /// Adds a document of the last version.
+    fn add_taken(&mut self, document: DocumentOrdinal, seal: Option<Seal>) {
+        let Some(version) = self.version else { return };
+        let part = version.texts.document_part(document);
+        self.documents.push(part);
+        self.before.push(Before::Taken(document));
+        self.seals.push(seal);
+        let passages = version.graph.document_passages.of(document);
+        let mut named = Vec::with_capacity(passages.len());
+        for passage in passages {
+            named.push(self.add_passage(version.passage(passage), part.media_type, None));
+            for kind in [QuestionKind::Incoming, QuestionKind::Outgoing] {
+                version.each_question(kind, passage, |question| self.add_question(kind, question));
+            }
+        }
+        self.named.push(NamedDocument { title: part.title, passages: named });
+    }
+
+    fn add_passage(
+        &mut self,
+        passage: PassagePart<'a>,
+        media_type: &'a str,
+        extraction: Option<&'a Extraction>,
+    ) -> NamedPassage<'a> {
+        self.passages.push(passage);
+        self.extractions.push(extraction);
+        NamedPassage { text: passage.text, sentences: passage.sentences, media_type, extraction }
+    }
+
+    /// Adds a question of the last passage.
+    fn add_question(&mut self, kind: QuestionKind, question: QuestionPart<'a>) {
+        let passage = PassageOrdinal::at(self.passages.len() - 1);
+        let (questions, passages) = match kind {
+            QuestionKind::Incoming => (&mut self.incoming, &mut self.incoming_passage),
+            QuestionKind::Outgoing => (&mut self.outgoing, &mut self.outgoing_passage),
+        };
+        questions.push(question);
+        passages.push(passage);
     }
 
     pub(super) fn sentence_count(&self) -> usize {
@@ -145,23 +175,8 @@ impl<'a> Corpus<'a> {
 
     /// Returns the texts that have vectors.
     pub(super) fn texts(&self) -> Texts<'a> {
-        let mut documents = self.documents.iter().peekable();
-        let mut titles = Vec::with_capacity(self.passages.len());
-        for passage in &self.passages {
-            while documents.next_if(|document| document.id != passage.document).is_some() {}
-            titles.push(documents.peek().and_then(|document| document.title.as_deref()));
-        }
+        let titles: Vec<Option<&'a str>> =
+            self.named.iter().flat_map(|document| document.passages.iter().map(|_| document.title)).collect();
         Texts::of(&self.passages, &titles, [&self.incoming, &self.outgoing])
     }
-}
-
-fn named(unit: &DocumentUnit) -> NamedDocument<'_> {
-    let DocumentUnit { document, passages, .. } = unit;
-    let passages = passages.iter().map(|PassageUnit { passage, extracted, .. }| NamedPassage {
-        text: &passage.text,
-        sentences: &passage.sentences,
-        media_type: &document.media_type,
-        extraction: extracted.as_ref().map(|it| &it.found),
-    });
-    NamedDocument { title: document.title.as_deref(), passages: passages.collect() }
 }

@@ -1,16 +1,14 @@
 //! What the records hold of documents, for a version. What is as the last version has it is taken from that: it has all
 //! that the next one needs, in arrays that are mapped, and is not read from the database again.
 
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::stages::{MADE_BY, made_by};
-use crate::domain::{Document, DocumentId, Keywords, Passage, PassageId, Positions, PseudoQuery, QuestionKind};
+use crate::domain::{DocumentId, QuestionKind};
 use crate::error::{Error, Result};
-use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
+use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, text_at};
-use crate::store::{DocumentText, PassageText};
-use crate::workspace::{DocumentUnit, LastVersion, ListedUnit, PassageUnit, Records, Seal, TextsFile};
+use crate::workspace::{DocumentUnit, LastVersion, ListedUnit, PassagePart, QuestionPart, Records, Seal, TextsFile};
 
 /// What the last version has of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,14 +20,20 @@ pub(super) enum Before {
     Read(Option<DocumentOrdinal>),
 }
 
-/// Documents with all that was made from them, but for their texts: passages have their parts of them, and a version
-/// needs no more.
+/// A document with all that was made from it, but for its text: passages have their parts of it, and a version needs no
+/// more.
+pub(super) enum CorpusUnit {
+    /// Where the last version has it.
+    Taken(DocumentOrdinal),
+    /// From the records, and what has its id in the last version.
+    Read(Box<DocumentUnit>, Option<DocumentOrdinal>),
+}
+
+/// The documents of a version.
 #[derive(Default)]
 pub(super) struct CorpusUnits<'v> {
-    pub(super) units: Vec<DocumentUnit>,
-    pub(super) before: Vec<Before>,
-    /// What the records say of each, for the version after this.
-    pub(super) seals: Vec<Option<Seal>>,
+    /// Each with what the records say of it, for the version after this.
+    pub(super) units: Vec<(CorpusUnit, Option<Seal>)>,
     /// The last version, if it can be taken from.
     pub(super) version: Option<Version<'v>>,
 }
@@ -65,23 +69,22 @@ impl<'v> CorpusUnits<'v> {
         let unit = |unit| match unit {
             ListedUnit::Read(unit, seal) => {
                 let before = documents.get(&unit.document.id).copied();
-                Ok((*unit, (Before::Read(before), seal)))
+                Ok((CorpusUnit::Read(unit, before), seal))
             }
             ListedUnit::AsInVersion(id) => {
                 let known = version.zip(documents.get(&id).copied());
                 let (version, document) = known.ok_or_else(|| Error::Internal(format!("no version has {id}")))?;
-                Ok((version.unit(document)?, (Before::Taken(document), version.texts.seal(document))))
+                version.texts.metadata(document)?;
+                Ok((CorpusUnit::Taken(document), version.texts.seal(document)))
             }
         };
-        let found: Vec<(DocumentUnit, (Before, Option<Seal>))> =
-            listed.into_par_iter().map(unit).collect::<Result<_>>()?;
-        let (units, known): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        let (before, seals): (Vec<Before>, Vec<_>) = known.into_iter().unzip();
-        let taken = before.iter().filter_map(|it| if let Before::Taken(document) = it { Some(document) } else { None });
+        let units: Vec<(CorpusUnit, Option<Seal>)> = listed.into_iter().map(unit).collect::<Result<_>>()?;
+        let taken =
+            units.iter().filter_map(|it| if let CorpusUnit::Taken(document) = it.0 { Some(document) } else { None });
         if !taken.is_sorted_by(|one, next| one < next) {
             return Err(Error::Internal("its documents are not in the order of the records".to_owned()));
         }
-        Ok(Self { units, before, seals, version })
+        Ok(Self { units, version })
     }
 }
 
@@ -140,78 +143,72 @@ impl<'v> Version<'v> {
     }
 }
 
-impl Version<'_> {
-    fn unit(&self, document: DocumentOrdinal) -> Result<DocumentUnit> {
-        let DocumentText { document: id, source_id, title, uri, media_type, metadata, .. } =
-            self.texts.document(document)?;
-        let passages = self.graph.document_passages.of(document);
-        let passages = passages.zip(0..).map(|(passage, ordinal)| self.passage(id, passage, ordinal));
-        Ok(DocumentUnit {
-            root: String::new(),
-            content: [0; 32],
-            fingerprint: String::new(),
-            document: Document {
-                id,
-                source_id,
-                title,
-                uri,
-                media_type,
-                text: String::new(),
-                positions: Positions::None,
-                metadata,
-            },
-            passages: passages.collect::<Result<_>>()?,
-        })
+impl<'v> Version<'v> {
+    pub(super) fn passage(&self, passage: PassageOrdinal) -> PassagePart<'v> {
+        self.texts.passage_part(passage, self.graph.passage_sentences.of(passage))
     }
 
-    fn passage(&self, document: DocumentId, number: PassageOrdinal, ordinal: u32) -> Result<PassageUnit> {
-        let sentences = self.graph.passage_sentences.of(number);
-        let found = self.texts.passage(number, sentences)?;
-        let PassageText { passage: id, span, section, page, line, column, text, sentences } = found;
-        let passage = Passage { id, document, ordinal, span, section, page, line, column, text, sentences };
-        let incoming = self.graph.passage_incoming.of(number).map(|it| self.incoming(id, it));
-        let raised = self.texts.outgoing_passages();
-        let first = raised.partition_point(|it| *it < number);
-        let outgoing = OutgoingOrdinal::first(raised.len()).split_at(first).1.take_while(|it| raised[*it] == number);
-        let questions = incoming.chain(outgoing.map(|it| self.outgoing(id, it))).collect();
-        Ok(PassageUnit { passage, questions, writer: None, extracted: None })
-    }
-
-    fn incoming(&self, passage: PassageId, question: IncomingOrdinal) -> PseudoQuery {
-        PseudoQuery {
-            id: self.texts.incoming_id(question),
-            passage,
-            kind: QuestionKind::Incoming,
-            origin: self.texts.incoming_origin(question),
-            text: self.texts.incoming(question).to_owned(),
-            keywords: Keywords::default(),
-            sentence: self.graph.incoming_sentence[question],
-        }
-    }
-
-    fn outgoing(&self, passage: PassageId, question: OutgoingOrdinal) -> PseudoQuery {
-        PseudoQuery {
-            id: self.texts.outgoing_id(question),
-            passage,
-            kind: QuestionKind::Outgoing,
-            origin: self.texts.outgoing_origin(question),
-            text: self.texts.outgoing(question).to_owned(),
-            keywords: Keywords::default(),
-            sentence: self.graph.outgoing_sentence[question],
+    /// Calls `visit` with the questions of a passage, in order.
+    pub(super) fn each_question(
+        &self,
+        kind: QuestionKind,
+        passage: PassageOrdinal,
+        mut visit: impl FnMut(QuestionPart<'v>),
+    ) {
+        let Self { graph, texts } = self;
+        match kind {
+            QuestionKind::Incoming => {
+                for question in graph.passage_incoming.of(passage) {
+                    let sentence = graph.incoming_sentence[question];
+                    let (id, origin) = (texts.incoming_id(question), texts.incoming_origin(question));
+                    visit(QuestionPart { id, origin, text: texts.incoming(question), keywords: None, sentence });
+                }
+            }
+            QuestionKind::Outgoing => {
+                let raised = texts.outgoing_passages();
+                let first = raised.partition_point(|it| *it < passage);
+                let rest = OutgoingOrdinal::first(raised.len()).split_at(first).1;
+                for question in rest.take_while(|it| raised[*it] == passage) {
+                    let sentence = graph.outgoing_sentence[question];
+                    let (id, origin) = (texts.outgoing_id(question), texts.outgoing_origin(question));
+                    visit(QuestionPart { id, origin, text: texts.outgoing(question), keywords: None, sentence });
+                }
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::corpus::Corpus;
     use super::*;
+    use crate::domain::Metadata;
+    use crate::workspace::MetadataPart;
     use crate::workspace::tests::{forge, indexed};
 
-    /// Returns what a version has of all documents of the records, if it can be taken from.
-    fn taken(last: &LastVersion, due: &[DocumentUnit]) -> Option<Vec<DocumentUnit>> {
+    /// Returns what a version has of all documents of the records, as a corpus of these has it, if it can be taken from.
+    fn taken(last: &LastVersion, due: &[DocumentUnit]) -> Option<String> {
         let (version, documents) = Version::checked(last.graph()?, last.texts()?)?;
         let listed = due.iter().map(|unit| ListedUnit::AsInVersion(unit.document.id)).collect();
-        CorpusUnits::of(listed, Some(version), &documents).ok().map(|it| it.units)
+        CorpusUnits::of(listed, Some(version), &documents).ok().map(|it| written(&Corpus::after(&it)))
+    }
+
+    /// Writes down what a corpus has, but for the keywords of questions.
+    fn written(corpus: &Corpus<'_>) -> String {
+        let Corpus { documents, passages, incoming, outgoing, incoming_passage, outgoing_passage, named, .. } = corpus;
+        let documents: Vec<_> =
+            documents.iter().map(|it| (it.id, it.source_id, it.uri, metadata(it.metadata))).collect();
+        let bare = |it: &QuestionPart<'_>| format!("{:?}", QuestionPart { keywords: None, ..*it });
+        let side = |questions: &[QuestionPart<'_>]| questions.iter().map(bare).collect::<Vec<_>>();
+        let questions = (side(incoming), side(outgoing), incoming_passage, outgoing_passage);
+        format!("{documents:#?} {passages:#?} {questions:#?} {named:#?}")
+    }
+
+    fn metadata(part: MetadataPart<'_>) -> Metadata {
+        match part {
+            MetadataPart::Read(metadata) => metadata.clone(),
+            MetadataPart::Json(json) => serde_json::from_str(json).unwrap(),
+        }
     }
 
     #[test]
@@ -230,13 +227,8 @@ mod tests {
         for (file, section, change) in forgeries {
             let folder = tempfile::tempdir().unwrap();
             let workspace = indexed(folder.path());
-            let mut due = read(&workspace.records().unwrap()).unwrap();
-            for unit in &mut due {
-                (unit.root, unit.content, unit.fingerprint) = (String::new(), [0; 32], String::new());
-                let questions = unit.passages.iter_mut().flat_map(|it| &mut it.questions);
-                questions.for_each(|question| question.keywords = Keywords::default());
-            }
-            assert_eq!(taken(&workspace.last_version().unwrap(), &due), Some(due.clone()));
+            let due = read(&workspace.records().unwrap()).unwrap();
+            assert_eq!(taken(&workspace.last_version().unwrap(), &due), Some(written(&Corpus::of(&due))));
             forge(&workspace, (file, section), change);
             assert_eq!(taken(&workspace.last_version().unwrap(), &due), None, "{section}");
         }

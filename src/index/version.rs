@@ -110,6 +110,7 @@ pub(super) async fn build(
         passages: &corpus.passages,
         incoming: &corpus.incoming,
         outgoing: &corpus.outgoing,
+        outgoing_passages: &corpus.outgoing_passage,
         passage_vectors: passages.view(),
         sentence_vectors: sentences.view(),
         incoming_vectors: incoming.view(),

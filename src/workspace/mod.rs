@@ -26,6 +26,7 @@ mod last_version;
 mod lexical_field;
 mod lock;
 mod mapping;
+mod parts;
 mod records;
 mod replies;
 pub(crate) mod sections;
@@ -54,6 +55,9 @@ pub(crate) use fresh_vectors::{FreshVectors, VectorKey};
 pub(crate) use fuzzed::open_file;
 pub(crate) use last_version::{HeldTerms, LastVersion};
 use lock::Lock;
+#[cfg(test)]
+pub(crate) use parts::MetadataPart;
+pub(crate) use parts::{DocumentPart, PassagePart, QuestionPart};
 pub(crate) use records::DamagedUnit;
 use records::VersionRow;
 pub use records::WrittenCounts;

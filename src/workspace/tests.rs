@@ -135,7 +135,7 @@ fn publish(writer: &mut Writer) -> IndexVersion {
 }
 
 /// Publishes it with these vectors.
-fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVectors)) -> IndexVersion {
+fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut QuantizedVectors)) -> IndexVersion {
     let mut units = Vec::new();
     writer
         .records()
@@ -144,20 +144,23 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
             Ok(())
         })
         .unwrap();
-    let documents: Vec<&Document> = units.iter().map(|unit| &unit.document).collect();
+    let documents: Vec<DocumentPart<'_>> = units.iter().map(|unit| (&unit.document).into()).collect();
     let with_questions: Vec<&PassageUnit> = units.iter().flat_map(|unit| &unit.passages).collect();
-    let passages: Vec<&Passage> = with_questions.iter().map(|unit| &unit.passage).collect();
-    let side = |kind| -> Vec<&PseudoQuery> {
-        with_questions.iter().flat_map(|unit| &unit.questions).filter(|question| question.kind == kind).collect()
+    let passages: Vec<PassagePart<'_>> = with_questions.iter().map(|unit| (&unit.passage).into()).collect();
+    let side = |kind| -> (Vec<QuestionPart<'_>>, Vec<PassageOrdinal>) {
+        let units = with_questions.iter().zip(PassageOrdinal::first(with_questions.len()));
+        let questions = units.flat_map(|(unit, passage)| unit.questions.iter().map(move |it| (it, passage)));
+        let of_kind = questions.filter(|(question, _)| question.kind == kind);
+        of_kind.map(|(question, passage)| (QuestionPart::from(question), passage)).unzip()
     };
-    let (incoming, outgoing) = (side(QuestionKind::Incoming), side(QuestionKind::Outgoing));
+    let ((incoming, _), (outgoing, outgoing_passages)) = (side(QuestionKind::Incoming), side(QuestionKind::Outgoing));
     let counts: Vec<u32> = units.iter().map(|unit| unit.passages.len() as u32).collect();
     let graph = graph_of(&counts);
     let mut vectors = QuantizedVectors::new(DIMENSION);
     for passage in &passages {
         push(passage, &mut vectors);
     }
-    let terms = |ordinal: usize, terms: &mut String| terms.push_str(&passages[ordinal].text);
+    let terms = |ordinal: usize, terms: &mut String| terms.push_str(passages[ordinal].text);
     writer
         .publish_version(&VersionParts {
             created_at: "2030-01-01T00:00:00Z",
@@ -174,6 +177,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&Passage, &mut QuantizedVecto
             passages: &passages,
             incoming: &incoming,
             outgoing: &outgoing,
+            outgoing_passages: &outgoing_passages,
             passage_vectors: vectors.view(),
             sentence_vectors: vectors.view(),
             incoming_vectors: vectors.view(),
@@ -335,6 +339,7 @@ fn an_index_without_documents_opens() {
         passages: &[],
         incoming: &[],
         outgoing: &[],
+        outgoing_passages: &[],
         passage_vectors: none.view(),
         sentence_vectors: none.view(),
         incoming_vectors: none.view(),
@@ -371,6 +376,7 @@ fn a_version_that_would_not_open_is_not_published() {
             passages: &[],
             incoming: &[],
             outgoing: &[],
+            outgoing_passages: &[],
             passage_vectors: none.view(),
             sentence_vectors: none.view(),
             incoming_vectors: none.view(),

@@ -1,17 +1,17 @@
 //! `texts.bin`: the texts of passages, documents and questions, mapped; read only when shown.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
+use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart};
 use super::records::Seal;
 use super::sections::{self, Contents, Gather, Sections};
 use super::stamp::Stamp;
 use super::version_files::HeldFile;
-use crate::domain::{Document, DocumentId, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span};
+use crate::domain::{DocumentId, Metadata, PassageId, QuestionId, QuestionOrigin, Span};
 use crate::error::{Error, Result};
 use crate::graph::duplicates::Bands;
 use crate::graph::ordinal::{
@@ -22,16 +22,18 @@ use crate::store::{DocumentText, PassageText};
 /// The contents to write, each in the order of its ordinals.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Texts<'a> {
-    pub(super) documents: &'a [&'a Document],
+    pub(super) documents: &'a [DocumentPart<'a>],
     /// For each document, the first that it is a near-duplicate of; itself if there is none before it.
     pub(super) originals: &'a [DocumentOrdinal],
     /// By what near-duplicates of each are found, for the next version.
     pub(super) bands: &'a [Bands],
     /// What the records say of each document, for the next version.
     pub(super) seals: &'a [Option<Seal>],
-    pub(super) passages: &'a [&'a Passage],
-    pub(super) incoming: &'a [&'a PseudoQuery],
-    pub(super) outgoing: &'a [&'a PseudoQuery],
+    pub(super) passages: &'a [PassagePart<'a>],
+    pub(super) incoming: &'a [QuestionPart<'a>],
+    pub(super) outgoing: &'a [QuestionPart<'a>],
+    /// The passage of each out-coming question.
+    pub(super) outgoing_passages: &'a [PassageOrdinal],
 }
 
 /// How much of each there must be.
@@ -47,6 +49,8 @@ pub(super) struct TextCounts {
 /// A document without a title has this in front of nothing; one with a title has the other in front of it.
 const UNTITLED: &str = "-";
 const TITLED: &str = "+";
+/// The metadata of a document that has none.
+const NO_METADATA: &str = "{}";
 /// In place of a seal that there is not.
 const NO_SEAL: Seal = [0; 16];
 
@@ -77,20 +81,20 @@ impl<'a> Column<'a> {
 
 /// Writes `texts.bin`.
 pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
-    let Texts { documents, originals, bands, seals, passages, incoming, outgoing } = *texts;
+    let Texts { documents, originals, bands, seals, passages, incoming, outgoing, outgoing_passages } = *texts;
     let seals: Vec<Seal> = seals.iter().map(|seal| seal.unwrap_or(NO_SEAL)).collect();
-    let titles: Vec<String> = documents.iter().map(|it| marked_title(it.title.as_deref())).collect();
-    let metadata: Vec<String> = documents.iter().map(|it| metadata_json(it)).collect::<Result<_>>()?;
+    let titles: Vec<String> = documents.iter().map(|it| marked_title(it.title)).collect();
+    let metadata: Vec<Cow<'_, str>> = documents.iter().map(|it| metadata_json(it.metadata)).collect::<Result<_>>()?;
     let columns = [
-        Column::of(documents, |it| &it.source_id),
+        Column::of(documents, |it| it.source_id),
         Column::of(&titles, String::as_str),
-        Column::of(documents, |it| &it.uri),
-        Column::of(documents, |it| &it.media_type),
-        Column::of(&metadata, String::as_str),
-        Column::of(passages, |it| it.section.as_deref().unwrap_or_default()),
-        Column::of(passages, |it| &it.text),
-        Column::of(incoming, |it| &it.text),
-        Column::of(outgoing, |it| &it.text),
+        Column::of(documents, |it| it.uri),
+        Column::of(documents, |it| it.media_type),
+        Column::of(&metadata, |it| it),
+        Column::of(passages, |it| it.section.unwrap_or_default()),
+        Column::of(passages, |it| it.text),
+        Column::of(incoming, |it| it.text),
+        Column::of(outgoing, |it| it.text),
     ];
     let ids: [Vec<[u8; 16]>; 4] = [
         documents.iter().map(|it| *it.id.as_bytes()).collect(),
@@ -98,10 +102,9 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
         incoming.iter().map(|it| *it.id.as_bytes()).collect(),
         outgoing.iter().map(|it| *it.id.as_bytes()).collect(),
     ];
-    let spans: Vec<[u32; 2]> = passages.iter().map(|it| [it.span.start, it.span.end]).collect();
-    let sentences: Vec<[u32; 2]> = passages.iter().flat_map(|it| &it.sentences).map(|it| [it.start, it.end]).collect();
+    let spans: Vec<Span> = passages.iter().map(|it| it.span).collect();
+    let sentences: Vec<Span> = passages.iter().flat_map(|it| it.sentences).copied().collect();
     let places = [places(passages, |it| it.page), places(passages, |it| it.line), places(passages, |it| it.column)];
-    let outgoing_passages = passages_of(outgoing, passages)?;
     let origins = [incoming, outgoing].map(|all| all.iter().map(|it| it.origin.code()).collect::<Vec<u8>>());
     let mut parts = vec![
         (ORIGINALS, Contents::Bytes(bytemuck::cast_slice(originals))),
@@ -109,7 +112,7 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
         (SEALS, Contents::Bytes(bytemuck::cast_slice(&seals))),
         (SPANS, Contents::Bytes(bytemuck::cast_slice(&spans))),
         (SENTENCES, Contents::Bytes(bytemuck::cast_slice(&sentences))),
-        (OUTGOING_PASSAGES, Contents::Bytes(bytemuck::cast_slice(&outgoing_passages))),
+        (OUTGOING_PASSAGES, Contents::Bytes(bytemuck::cast_slice(outgoing_passages))),
     ];
     parts.extend(PLACES.iter().zip(&places).map(|(name, all)| (*name, Contents::Bytes(bytemuck::cast_slice(all)))));
     parts.extend(ORIGINS.iter().zip(&origins).map(|(name, codes)| (*name, Contents::Bytes(codes))));
@@ -122,7 +125,7 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
 }
 
 /// Returns a number for each passage; 0 if it has none.
-fn places(passages: &[&Passage], place: impl Fn(&Passage) -> Option<u32>) -> Vec<u32> {
+fn places(passages: &[PassagePart<'_>], place: impl Fn(&PassagePart<'_>) -> Option<u32>) -> Vec<u32> {
     passages.iter().map(|it| place(it).unwrap_or_default()).collect()
 }
 
@@ -130,17 +133,13 @@ fn marked_title(title: Option<&str>) -> String {
     title.map_or_else(|| UNTITLED.to_owned(), |title| format!("{TITLED}{title}"))
 }
 
-fn metadata_json(document: &Document) -> Result<String> {
-    serde_json::to_string(&document.metadata)
-        .map_err(|error| Error::Internal(format!("metadata cannot be written: {error}")))
-}
-
-/// Returns the ordinal of each question's passage.
-fn passages_of(questions: &[&PseudoQuery], passages: &[&Passage]) -> Result<Vec<PassageOrdinal>> {
-    let ordinals = passages.iter().map(|passage| passage.id).zip(PassageOrdinal::first(passages.len()));
-    let ordinals: FxHashMap<PassageId, PassageOrdinal> = ordinals.collect();
-    let lost = |id: PassageId| Error::Internal(format!("a question of passage `{id}`, which is not in the version"));
-    questions.iter().map(|it| ordinals.get(&it.passage).copied().ok_or_else(|| lost(it.passage))).collect()
+fn metadata_json(metadata: MetadataPart<'_>) -> Result<Cow<'_, str>> {
+    match metadata {
+        MetadataPart::Json(json) => Ok(Cow::Borrowed(json)),
+        MetadataPart::Read(metadata) => serde_json::to_string(metadata)
+            .map(Cow::Owned)
+            .map_err(|error| Error::Internal(format!("metadata cannot be written: {error}"))),
+    }
 }
 
 const ORIGINALS: &str = "document.originals";
@@ -205,8 +204,8 @@ impl TextsFile {
         let TextCounts { documents, passages, sentences, incoming, outgoing } = counts;
         let sections = Sections::of(file)?;
         let file = &sections;
-        let spans = array::<[u32; 2]>(file, SPANS, passages)?;
-        let sentences = array::<[u32; 2]>(file, SENTENCES, sentences)?;
+        let spans = array::<Span>(file, SPANS, passages)?;
+        let sentences = array::<Span>(file, SENTENCES, sentences)?;
         let outgoing_passages = array::<PassageOrdinal>(file, OUTGOING_PASSAGES, outgoing)?;
         if file.items::<PassageOrdinal>(outgoing_passages.clone()).iter().any(|passage| passage.index() >= passages) {
             return Err(file.corrupt(format!("`{OUTGOING_PASSAGES}` names a passage that is not there")));
@@ -261,18 +260,14 @@ impl TextsFile {
 
     /// Returns the texts shown of a passage with these sentences.
     pub(crate) fn passage(&self, passage: PassageOrdinal, sentences: Ordinals<SentenceOrdinal>) -> Result<PassageText> {
-        let span = self.item::<[u32; 2]>(&self.spans, passage).ok_or_else(|| no("passage", passage))?;
-        let section = self.text(&self.passage_sections, passage);
-        Ok(PassageText {
-            passage: self.passage_id(passage),
-            span: to_span(span),
-            section: (!section.is_empty()).then(|| section.to_owned()),
-            page: self.place(0, passage),
-            line: self.place(1, passage),
-            column: self.place(2, passage),
-            text: self.passage_text(passage).to_owned(),
-            sentences: self.sentences(sentences).collect(),
-        })
+        let spans = self.sections.items::<Span>(self.spans.clone());
+        if passage.index() >= spans.len() {
+            return Err(no("passage", passage));
+        }
+        let PassagePart { id, span, section, page, line, column, text, sentences, .. } =
+            self.passage_part(passage, sentences);
+        let (section, text, sentences) = (section.map(str::to_owned), text.to_owned(), sentences.to_vec());
+        Ok(PassageText { passage: id, span, section, page, line, column, text, sentences })
     }
 
     /// Returns the id of a document; zeros if there is no such document.
@@ -302,16 +297,47 @@ impl TextsFile {
 
     /// Returns the spans of sentences in the text of their passage.
     pub(crate) fn sentences(&self, sentences: Ordinals<SentenceOrdinal>) -> impl Iterator<Item = Span> {
-        let spans = self.sections.items::<[u32; 2]>(self.sentences.clone());
-        spans.get(sentences.range()).unwrap_or_default().iter().copied().map(to_span)
+        self.spans_of(sentences).iter().copied()
+    }
+
+    fn spans_of(&self, sentences: Ordinals<SentenceOrdinal>) -> &[Span] {
+        self.sections.items::<Span>(self.sentences.clone()).get(sentences.range()).unwrap_or_default()
+    }
+
+    /// Returns a document as the next version may have it.
+    pub(crate) fn document_part(&self, document: DocumentOrdinal) -> DocumentPart<'_> {
+        DocumentPart {
+            id: self.document_id(document),
+            source_id: self.text(&self.source_ids, document),
+            title: self.title(document),
+            uri: self.text(&self.uris, document),
+            media_type: self.media_type(document),
+            metadata: MetadataPart::Json(self.text(&self.metadata, document)),
+        }
+    }
+
+    /// Returns a passage with these sentences as the next version may have it.
+    pub(crate) fn passage_part(
+        &self,
+        passage: PassageOrdinal,
+        sentences: Ordinals<SentenceOrdinal>,
+    ) -> PassagePart<'_> {
+        PassagePart {
+            id: self.passage_id(passage),
+            span: self.item(&self.spans, passage).unwrap_or(Span { start: 0, end: 0 }),
+            section: Some(self.text(&self.passage_sections, passage)).filter(|section| !section.is_empty()),
+            page: self.place(0, passage),
+            line: self.place(1, passage),
+            column: self.place(2, passage),
+            text: self.passage_text(passage),
+            sentences: self.spans_of(sentences),
+        }
     }
 
     /// Returns the texts shown of a document.
     pub(crate) fn document(&self, document: DocumentOrdinal) -> Result<DocumentText> {
         let id = self.item::<[u8; 16]>(&self.document_ids, document).ok_or_else(|| no("document", document))?;
-        let metadata = serde_json::from_str(self.text(&self.metadata, document)).map_err(|error| {
-            self.sections.corrupt(format!("the metadata of document {document} is damaged: {error}"))
-        })?;
+        let metadata = self.metadata(document)?;
         Ok(DocumentText {
             document: DocumentId::from_bytes(id),
             source_id: self.text(&self.source_ids, document).to_owned(),
@@ -321,6 +347,16 @@ impl TextsFile {
             metadata,
             duplicate_of: self.original(document),
         })
+    }
+
+    /// Returns the metadata of a document, if it can be read.
+    pub(crate) fn metadata(&self, document: DocumentOrdinal) -> Result<Metadata> {
+        let json = self.text(&self.metadata, document);
+        if json == NO_METADATA {
+            return Ok(Metadata::new());
+        }
+        serde_json::from_str(json)
+            .map_err(|error| self.sections.corrupt(format!("the metadata of document {document} is damaged: {error}")))
     }
 
     /// Returns by what near-duplicates of a document are found.
@@ -434,10 +470,6 @@ fn column(sections: &Sections, (ends_name, bytes_name): (&str, &str), count: usi
     } else {
         Err(sections.corrupt(format!("`{bytes_name}` is not text")))
     }
-}
-
-fn to_span([start, end]: [u32; 2]) -> Span {
-    Span { start, end }
 }
 
 fn no(what: &str, ordinal: impl std::fmt::Display) -> Error {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::fresh_vectors::FreshVectors;
 use super::last_version::HeldTerms;
 use super::lock::Lock;
+use super::parts::{DocumentPart, PassagePart, QuestionPart};
 use super::records::{LastFiles, Records, Seal, StageMarks, VersionRow};
 use super::stamp::{Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
@@ -18,7 +19,7 @@ use super::{
     PASSAGE_TERMS, PUBLISHED, RECORDS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions,
     database, graph_file, vectors,
 };
-use crate::domain::{Cancellation, Counts, Document, IndexVersion, Passage, PseudoQuery};
+use crate::domain::{Cancellation, Counts, IndexVersion};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::graph::descriptions::PackedDescriptions;
@@ -26,7 +27,7 @@ use crate::graph::duplicates::Bands;
 use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::matching::PackedMatches;
 use crate::graph::mentions::PackedNameStatistics;
-use crate::graph::ordinal::DocumentOrdinal;
+use crate::graph::ordinal::{DocumentOrdinal, PassageOrdinal};
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::PackedResolution;
 use crate::graph::segments::PackedSegments;
@@ -49,7 +50,7 @@ pub struct VersionParts<'a> {
     /// The entities of its names.
     pub resolution: &'a PackedResolution,
     /// The documents.
-    pub documents: &'a [&'a Document],
+    pub documents: &'a [DocumentPart<'a>],
     /// For each document, the first that it is a near-duplicate of, by number; itself if there is none before it.
     pub originals: &'a [DocumentOrdinal],
     /// By what near-duplicates of each document are found.
@@ -57,11 +58,13 @@ pub struct VersionParts<'a> {
     /// For each document, what the records say of it, for the next version; none if that must not go by it.
     pub seals: &'a [Option<Seal>],
     /// The passages, document by document.
-    pub passages: &'a [&'a Passage],
+    pub passages: &'a [PassagePart<'a>],
     /// The in-coming questions, passage by passage.
-    pub incoming: &'a [&'a PseudoQuery],
+    pub incoming: &'a [QuestionPart<'a>],
     /// The out-coming questions, passage by passage.
-    pub outgoing: &'a [&'a PseudoQuery],
+    pub outgoing: &'a [QuestionPart<'a>],
+    /// The passage of each of these.
+    pub outgoing_passages: &'a [PassageOrdinal],
     /// One vector a passage.
     pub passage_vectors: Vectors<'a>,
     /// One vector a sentence.
@@ -138,6 +141,7 @@ impl VersionParts<'_> {
             ("passage_vectors", self.passage_vectors.len(), graph.passage_count()),
             ("sentence_vectors", self.sentence_vectors.len(), graph.sentence_count()),
             ("incoming_vectors", self.incoming_vectors.len(), graph.incoming_passage.len()),
+            ("outgoing_passages", self.outgoing_passages.len(), self.outgoing.len()),
             ("outgoing_vectors", self.outgoing_vectors.len(), self.outgoing.len()),
         ];
         match sizes.into_iter().find(|(_, given, due)| given != due) {
@@ -299,9 +303,10 @@ fn write_files(
 }
 
 fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
-    let VersionParts { documents, originals, bands, seals, passages, incoming, outgoing, .. } = *parts;
+    let VersionParts { documents, originals, bands, seals, passages, incoming, outgoing, outgoing_passages, .. } =
+        *parts;
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, parts.outgoing_vectors];
-    let texts = Texts { documents, originals, bands, seals, passages, incoming, outgoing };
+    let texts = Texts { documents, originals, bands, seals, passages, incoming, outgoing, outgoing_passages };
     // Together, so that the disk is not waited for file after file.
     let (arrays, (texts, vectors)) = rayon::join(
         || write_arrays(folder, parts),

@@ -4,11 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::difference::Difference;
 use super::vectors::Field;
-use crate::domain::PseudoQuery;
 use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, Position, Rows};
 use crate::graph::packed::{PackedGraph, PassageGraph, back_to_back, text_at};
 use crate::graph::segments::GONE;
 use crate::index::corpus::Corpus;
+use crate::workspace::QuestionPart;
 
 /// What the last version knows of the keywords of a corpus.
 pub(super) struct KnownKeywords<'a> {
@@ -65,11 +65,11 @@ impl<'k, K: Ordinal> KnownSide<'k, K> {
     }
 
     /// Notes which keywords of the last version are needed, and adds those of other questions to `added`.
-    fn add_needed<'q>(&self, questions: &[&'q PseudoQuery], is_needed: &mut [bool], added: &mut Vec<&'q str>) {
+    fn add_needed<'q>(&self, questions: &[QuestionPart<'q>], is_needed: &mut [bool], added: &mut Vec<&'q str>) {
         for (question, before) in questions.iter().zip(self.before) {
             match self.keywords(*before) {
                 Some(numbers) => numbers.iter().for_each(|it| is_needed[it.index()] = true),
-                None => added.extend(question.keywords.iter()),
+                None => added.extend(question.keywords()),
             }
         }
     }
@@ -86,7 +86,7 @@ pub(super) struct KeywordTable<'q> {
 impl<'q> KeywordTable<'q> {
     /// Numbers the keywords of all questions and the names of all entities, and lays them out in `packed`.
     pub(super) fn of(
-        (incoming, outgoing): (&[&'q PseudoQuery], &[&'q PseudoQuery]),
+        (incoming, outgoing): (&[QuestionPart<'q>], &[QuestionPart<'q>]),
         known: &KnownKeywords<'_>,
         packed: &mut PackedGraph,
     ) -> Self {

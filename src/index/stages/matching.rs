@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::difference::Difference;
 use super::keywords::{KeywordTable, KnownKeywords, KnownSide};
 use super::{Inputs, Made, Stage, StageKind};
-use crate::domain::{Cancellation, PseudoQuery, QuestionId};
+use crate::domain::{Cancellation, QuestionId};
 use crate::error::Result;
 use crate::graph::elements::{pack_passage_keywords, rows};
 use crate::graph::matching::{
@@ -19,7 +19,7 @@ use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
 use crate::index::options::IndexOptions;
 use crate::store::VectorField;
-use crate::workspace::LastVersion;
+use crate::workspace::{LastVersion, QuestionPart};
 
 /// Matches the questions of a corpus.
 pub(in crate::index) struct Matching<'s> {
@@ -123,7 +123,7 @@ impl<'a> Sides<'a> {
 
 /// The questions of one side, with the numbers of what they belong to.
 struct Side<'a, K> {
-    questions: &'a [&'a PseudoQuery],
+    questions: &'a [QuestionPart<'a>],
     passage: Column<'a, K, PassageOrdinal>,
     document: Vec<DocumentOrdinal>,
     keywords: Vec<u32>,
@@ -148,7 +148,7 @@ fn mark<'k>(id: QuestionId, keywords: impl Iterator<Item = &'k str>, bytes: &mut
 
 impl<'a, K: Ordinal + Sync> Side<'a, K> {
     fn of(
-        (questions, passage): (&'a [&'a PseudoQuery], &'a [PassageOrdinal]),
+        (questions, passage): (&'a [QuestionPart<'a>], &'a [PassageOrdinal]),
         known: &KnownSide<'_, K>,
         table: &KeywordTable<'_>,
         packed: &PackedGraph,
@@ -160,14 +160,15 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
             let first = keyword.len();
             match known.keywords(*before) {
                 Some(numbers) => keyword.extend(numbers.iter().map(|it| table.now[it.index()])),
-                None => keyword.extend(question.keywords.iter().filter_map(|it| table.added.get(it).copied())),
+                None => keyword.extend(question.keywords().filter_map(|it| table.added.get(it).copied())),
             }
             keyword[first..].sort_unstable();
             keywords.push(keyword.len() as u32);
         }
-        let of_one = |bytes: &mut Vec<u8>, (question, before): (&&PseudoQuery, &u32)| match known.keywords(*before) {
+        let of_one = |bytes: &mut Vec<u8>, (question, before): (&QuestionPart<'_>, &u32)| match known.keywords(*before)
+        {
             Some(numbers) => mark(question.id, numbers.iter().map(|it| known.text(*it)), bytes),
-            None => mark(question.id, question.keywords.iter(), bytes),
+            None => mark(question.id, question.keywords(), bytes),
         };
         let marks = questions.par_iter().zip(known.before).map_init(Vec::new, of_one).collect();
         Self { questions, passage, document, keywords, keyword, marks }

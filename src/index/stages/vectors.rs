@@ -11,7 +11,7 @@ use super::difference::Difference;
 use super::keeping::{Coming, Keeper, Rows, kept_title, title_key};
 use super::known::{Earlier, Known, key};
 use super::{Digest, Inputs, Made, Stage, StageKind};
-use crate::domain::{ChatError, Embedding as Vector, Passage, Progress, PseudoQuery, Spent};
+use crate::domain::{ChatError, Embedding as Vector, Progress, Spent};
 use crate::embed::{
     Account, Embedded, Embedder, TitleVectors, Titled, embed_passages, embed_sentences, expected_passages,
     expected_sentences, titles,
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::index::options::{IndexOptions, VectorReport};
 use crate::store::VectorField;
-use crate::workspace::{LastVersion, VectorKey};
+use crate::workspace::{LastVersion, PassagePart, QuestionPart, VectorKey};
 
 /// Texts embedded in one call: enough to keep every core busy, few enough to stay small.
 const BATCH: usize = 2_048;
@@ -67,11 +67,11 @@ pub(in crate::index) struct Texts<'a> {
 impl<'a> Texts<'a> {
     /// `titles` are those of the passages, one each.
     pub(in crate::index) fn of(
-        passages: &[&'a Passage],
+        passages: &[PassagePart<'a>],
         titles: &[Option<&'a str>],
-        [incoming, outgoing]: [&[&'a PseudoQuery]; 2],
+        [incoming, outgoing]: [&[QuestionPart<'a>]; 2],
     ) -> Self {
-        let bare = |question: &&'a PseudoQuery| Titled { title: None, text: &question.text };
+        let bare = |question: &QuestionPart<'a>| Titled { title: None, text: question.text };
         let mut texts = Self {
             passages: Vec::with_capacity(passages.len()),
             sentences: Vec::new(),
@@ -79,9 +79,9 @@ impl<'a> Texts<'a> {
             outgoing: outgoing.iter().map(bare).collect(),
         };
         for (passage, &title) in passages.iter().zip(titles) {
-            texts.passages.push(Titled { title, text: &passage.text });
+            texts.passages.push(Titled { title, text: passage.text });
             let sentences = passage.sentences.iter();
-            texts.sentences.extend(sentences.map(|it| Titled { title, text: it.of(&passage.text) }));
+            texts.sentences.extend(sentences.map(|it| Titled { title, text: it.of(passage.text) }));
         }
         texts
     }
