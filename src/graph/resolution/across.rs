@@ -1,10 +1,9 @@
 //! Names of a whole corpus that may be names of one entity, by blocks of names with equal parts.
 
 use std::borrow::Cow;
-use std::collections::hash_map::Entry;
-use std::hash::Hash;
+use std::hash::{BuildHasher as _, Hash};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::within::Link;
 use super::{Reason, company};
@@ -160,26 +159,35 @@ fn are_never_together(graph: &PassageGraph<'_>, one: EntityOrdinal, other: Entit
     !sentences(other).any(|it| of_one.contains(&it))
 }
 
-/// Names by a part of theirs: the first of each, and the others. Nearly all are alone.
-struct Blocks<K>(FxHashMap<K, (EntityOrdinal, Vec<EntityOrdinal>)>);
+/// Names by a part of theirs. Nearly all are alone, so sorting hashes of the parts takes less than a table of them.
+struct Blocks<K> {
+    /// Each name with its part.
+    names: Vec<(K, EntityOrdinal)>,
+    /// A hash of the part of each, and its place.
+    hashes: Vec<(u64, u32)>,
+}
 
-impl<K: Eq + Hash> Blocks<K> {
-    fn new() -> Self {
-        Self(FxHashMap::default())
+impl<K: Ord + Hash> Blocks<K> {
+    const fn new() -> Self {
+        Self { names: Vec::new(), hashes: Vec::new() }
     }
 
-    fn add(&mut self, key: K, entity: EntityOrdinal) {
-        match self.0.entry(key) {
-            Entry::Occupied(mut block) => block.get_mut().1.push(entity),
-            Entry::Vacant(block) => drop(block.insert((entity, Vec::new()))),
-        }
+    fn add(&mut self, part: K, entity: EntityOrdinal) {
+        self.hashes.push((FxBuildHasher.hash_one(&part), self.names.len() as u32));
+        self.names.push((part, entity));
     }
 
     /// Returns the blocks of several names that are not too large, in the order of their names.
-    fn several(self) -> Vec<Vec<EntityOrdinal>> {
-        let several = self.0.into_values().filter(|(_, others)| (1..BLOCK_MAX).contains(&others.len()));
-        let mut blocks: Vec<Vec<EntityOrdinal>> =
-            several.map(|(first, others)| std::iter::once(first).chain(others).collect()).collect();
+    fn several(mut self) -> Vec<Vec<EntityOrdinal>> {
+        self.hashes.sort_unstable();
+        let mut blocks: Vec<Vec<EntityOrdinal>> = Vec::new();
+        for same in self.hashes.chunk_by(|a, b| a.0 == b.0).filter(|it| it.len() > 1) {
+            let mut names: Vec<&(K, EntityOrdinal)> = same.iter().map(|it| &self.names[it.1 as usize]).collect();
+            // Two parts may have one hash.
+            names.sort_unstable();
+            let of_part = names.chunk_by(|a, b| a.0 == b.0).filter(|it| (2..=BLOCK_MAX).contains(&it.len()));
+            blocks.extend(of_part.map(|block| block.iter().map(|it| it.1).collect()));
+        }
         blocks.sort_unstable();
         blocks
     }
@@ -188,6 +196,25 @@ impl<K: Eq + Hash> Blocks<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::ordinal::{Ordinal as _, listed};
+
+    #[test]
+    fn names_with_one_part_are_a_block_even_where_others_have_its_hash() {
+        /// A part with the hash of every other.
+        #[derive(PartialEq, Eq, PartialOrd, Ord)]
+        struct Part(usize);
+
+        impl Hash for Part {
+            fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+        }
+
+        let mut blocks = Blocks::new();
+        let parts = [3, 1, 2, 1, 3, 1].into_iter().chain(std::iter::repeat_n(4, BLOCK_MAX + 1));
+        for (part, entity) in parts.zip(EntityOrdinal::first(100)) {
+            blocks.add(Part(part), entity);
+        }
+        assert_eq!(blocks.several(), [vec![0, 4], vec![1, 3, 5]].map(|block| listed::<EntityOrdinal>(&block)));
+    }
 
     #[test]
     fn a_name_may_be_short_for_another() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, Statement, Transaction, params};
+use rustc_hash::FxHashMap;
 
 use super::digest::{self, Digest};
 use super::extracted::{Extracted, InsertExtraction};
@@ -106,18 +107,24 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn documents(&self) -> Result<Vec<StoredDocument>> {
-        const SQL: &str = "SELECT d.id, d.root, d.uri, d.content, u.fingerprint FROM documents d \
-             LEFT JOIN units u ON u.stage = 'passages' AND u.key = d.id AND u.state = 1 ORDER BY d.id";
-        let read = self.read_all(SQL, |row| {
-            Ok(StoredDocument {
-                id: DocumentId::from_bytes(super::bytes(row, 0)?),
-                root: row.get(1)?,
-                uri: row.get(2)?,
-                content: super::bytes(row, 3)?,
-                fingerprint: row.get(4)?,
-            })
-        });
-        read.map_err(Error::records("read"))
+        // Each table from its begin to its end: all of it is needed, and looking rows up one by one takes far longer.
+        const DOCUMENTS: &str = "SELECT id, root, uri, content FROM documents NOT INDEXED";
+        const UNITS: &str = "SELECT key, fingerprint FROM units NOT INDEXED WHERE stage = ?1 AND state = ?2";
+        let read = || {
+            let _transaction = self.connection.unchecked_transaction()?;
+            let mut units = self.connection.prepare(UNITS)?;
+            let unit = |row: &Row<'_>| Ok((DocumentId::from_bytes(super::bytes(row, 0)?), row.get::<_, String>(1)?));
+            let units = units.query_map(params![STAGE, DONE], unit)?;
+            let mut fingerprints: FxHashMap<DocumentId, String> = units.collect::<rusqlite::Result<_>>()?;
+            let mut documents = self.read_all(DOCUMENTS, |row| {
+                let id = DocumentId::from_bytes(super::bytes(row, 0)?);
+                let (root, uri, content) = (row.get(1)?, row.get(2)?, super::bytes(row, 3)?);
+                Ok(StoredDocument { id, root, uri, content, fingerprint: fingerprints.remove(&id) })
+            })?;
+            documents.sort_unstable_by_key(|it| it.id);
+            Ok(documents)
+        };
+        read().map_err(Error::records("read"))
     }
 
     /// Replaces documents and all that was made from them, and marks their units done, in one transaction: a sync for
