@@ -9,7 +9,7 @@ use crate::run::{Run, Tally};
 /// Minutes for each of the tests, unless `CAIRN_TORTURE_MINUTES` gives another number.
 const MINUTES: u64 = 20;
 /// The tests, among those that `cargo test` runs for seconds or leaves out.
-const TESTS: [&str; 11] = [
+const TESTS: [&str; 12] = [
     "neo4j::disk",
     "neo4j::kills",
     "neo4j::cuts",
@@ -19,6 +19,7 @@ const TESTS: [&str; 11] = [
     "neo4j::faults",
     "neo4j::load",
     "neo4j::walking",
+    "neo4j::graphrag",
     "neo4j::earlier",
     "neo4j::refusals",
 ];

@@ -133,6 +133,7 @@ fn the_python_that_is_shown_is_the_python_that_runs() {
 
 /// The table in the manual is made from the output of this program, on a collection that is too large for a test.
 #[test]
+#[ignore = "it profiles every statement: `--test torture` runs it"]
 fn what_statements_for_users_cost_is_measured_and_those_that_read_everything_say_so() {
     let Some(python) = python() else { return };
     let Some((database, _cli)) = harbor_database() else { return };

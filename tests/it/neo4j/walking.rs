@@ -213,6 +213,7 @@ fn judging_decomposing_and_picking_find_the_same_on_disk_and_in_the_database() {
 }
 
 #[test]
+#[ignore = "it publishes a real collection: `--test torture` runs it"]
 fn three_kinds_of_traversal_of_a_real_collection_find_the_same() {
     let Some(database) = database() else { return };
     let (Some(folder), Some(mut documents)) = (shared_data("2wiki-hippo"), bundles(&["2wiki-hippo"])) else { return };
