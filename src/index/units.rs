@@ -137,9 +137,11 @@ impl<'v> Version<'v> {
         texts.outgoing_passages().is_sorted()
             && keywords.is_sorted_by(|one, next| one < next)
             && graph.passages().all(has_own)
-            && graph
-                .documents()
-                .all(|document| graph.document_passages.of(document).all(|it| graph.passage_document[it] == document))
+            && graph.documents().map(|document| (document, graph.document_passages.of(document))).all(
+                |(document, mut passages)| {
+                    !passages.is_empty() && passages.all(|it| graph.passage_document[it] == document)
+                },
+            )
     }
 }
 
@@ -186,7 +188,7 @@ mod tests {
     use crate::workspace::MetadataPart;
     use crate::workspace::tests::{forge, indexed};
 
-    /// Returns what a version has of all documents of the records, as a corpus of these has it, if it can be taken from.
+    /// Returns what a version has of all documents of the records, written down, if it can be taken from.
     fn taken(last: &LastVersion, due: &[DocumentUnit]) -> Option<String> {
         let (version, documents) = Version::checked(last.graph()?, last.texts()?)?;
         let listed = due.iter().map(|unit| ListedUnit::AsInVersion(unit.document.id)).collect();
@@ -232,5 +234,19 @@ mod tests {
             forge(&workspace, (file, section), change);
             assert_eq!(taken(&workspace.last_version().unwrap(), &due), None, "{section}");
         }
+    }
+
+    #[test]
+    fn a_version_with_a_document_without_passages_is_not_taken_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = indexed(folder.path());
+        let due = read(&workspace.records().unwrap()).unwrap();
+        let put =
+            |numbers: &'static [u32]| move |bytes: &mut [u8]| bytes.copy_from_slice(bytemuck::cast_slice(numbers));
+        forge(&workspace, ("graph.bin", "document.passages"), put(&[0, 3, 3]));
+        forge(&workspace, ("graph.bin", "passage.document"), put(&[0, 0, 0]));
+        let last = workspace.last_version().unwrap();
+        assert!(last.graph().is_some(), "the graph is valid");
+        assert_eq!(taken(&last, &due), None);
     }
 }

@@ -69,8 +69,7 @@ pub(super) async fn build(
     let difference = past.last.as_deref().and_then(|last| Difference::of(corpus, last));
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
-    let names = Names { corpus, difference, texts: digest, extracted, cancellation };
-    let found = stages.run(names).await?;
+    let found = stages.run(Names { corpus, difference, texts: digest, extracted, cancellation }).await?;
     let resolutions = Resolutions::of(corpus, (&found, difference), (digest, &asked), cancellation);
     let Resolved { resolution: same, clues } = stages.run(resolutions).await?;
     let Named { mut packed, origins, statistics } = found.with(clues);
@@ -86,9 +85,8 @@ pub(super) async fn build(
     let matches = stages.run(matching).await?;
     let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
-    let how = (options, past.found_by(&found_by));
-    let hierarchy =
-        Hierarchies::of((corpus, difference), (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
+    let how = (options, difference, past.found_by(&found_by));
+    let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
     let (hierarchy, descriptions) = stages.run_found_by(hierarchy, found_by).await?;
     let made = DraftVersion::of(&packed, &same, &hierarchy, descriptions.as_ref());
     let (descriptions, asked) = report::add(made, corpus, writer.records(), (options, reporter)).await?;

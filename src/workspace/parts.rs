@@ -1,4 +1,4 @@
-//! The texts of a version to write, where they are: in the records, or in an earlier version. Nothing is copied.
+//! Borrowed texts of a version to be written, from the records or from an earlier version.
 
 use crate::domain::{
     Document, DocumentId, Keywords, Metadata, Passage, PassageId, PseudoQuery, QuestionId, QuestionOrigin, Span,

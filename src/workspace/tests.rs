@@ -1,7 +1,7 @@
 //! What a workspace guarantees, on a tiny index made by hand.
 
 use super::*;
-use crate::domain::{Document, Keywords, Passage, PassageId, PseudoQuery, QuestionKind, Span};
+use crate::domain::{Document, Keywords, Passage, PassageId, Positions, PseudoQuery, QuestionKind, Span};
 use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal, listed};
 use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph};
@@ -196,6 +196,7 @@ pub(crate) fn indexed(path: &Path) -> Workspace {
     let mut first = unit_of("notes/a.md", Some("Café"), &["Paris river.", "river bridge bridge"]);
     first.document.metadata.insert("year".to_owned(), "1890".to_owned());
     first.passages[1].passage.section = Some("Top › Below".to_owned());
+    first.document.positions = Positions::of_lines();
     writer.records().commit_units(&[first, unit_of("notes/b.md", None, &["A bridge."])]).unwrap();
     assert_eq!(publish(&mut writer), IndexVersion(1));
     workspace
@@ -247,6 +248,7 @@ fn a_version_comes_back_as_it_was_published() {
     assert_eq!(snapshot.graph(), graph_of(&[2, 1]).view());
     let passage = snapshot.passage(PassageOrdinal(1)).unwrap();
     assert_eq!((passage.text.as_str(), passage.section.as_deref()), ("river bridge bridge", Some("Top › Below")));
+    assert_eq!((passage.page, passage.line, passage.column), (None, Some(1), Some(14)));
     assert_eq!((passage.span, passage.sentences), (Span { start: 13, end: 32 }, vec![Span { start: 0, end: 19 }]));
     assert_eq!(passage.passage, snapshot.passage_id(PassageOrdinal(1)));
     let document = snapshot.document(DocumentOrdinal(0)).unwrap();

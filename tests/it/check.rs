@@ -60,7 +60,7 @@ fn an_intact_index_is_reported_as_intact() {
 }
 
 /// Values that the database accepts, one for every table.
-const DAMAGES: [(&str, &str); 16] = [
+const DAMAGES: [(&str, &str); 17] = [
     ("UPDATE documents SET text = replace(text, 'Ada', 'Eda')", "documents"),
     ("UPDATE documents SET title = 'The mall' WHERE uri LIKE '%mill.md'", "documents"),
     ("UPDATE documents SET metadata = '{\"a\": \"b\"}'", "documents"),
@@ -74,6 +74,7 @@ const DAMAGES: [(&str, &str); 16] = [
     ("UPDATE questions SET keywords = '[\"b\"]' WHERE question = 1", "documents"),
     ("UPDATE questions SET origin = 1 WHERE question = 2", "documents"),
     ("UPDATE units SET fingerprint = 'another'", "documents"),
+    ("UPDATE units SET key = x'00' WHERE stage = 'passages' AND unit = 1", "documents"),
     ("UPDATE units SET content = x'00112233445566778899aabbccddeeff'", "documents"),
     ("UPDATE versions SET counts = replace(counts, '\"documents\":2', '\"documents\":3')", "manifest-and-versions"),
     ("UPDATE versions SET files = replace(files, 'a', 'b')", "manifest-and-versions"),

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::carried::{Carried, Earlier, HierarchyAge};
+use super::carried::{Carried, Earlier, HierarchyAge, KEPT_MIN};
 use super::layers::{LayerOptions, pack_layers};
 use super::naming::Central;
 use super::untouched::Untouched;
@@ -29,12 +29,14 @@ pub struct HierarchyOptions {
     pub members_min: usize,
     /// How layers are made.
     pub layers: LayerOptions,
+    /// Entities from which on the communities and clusters of an earlier version are kept.
+    pub kept_min: u32,
 }
 
 impl Default for HierarchyOptions {
     fn default() -> Self {
         let communities = LeidenOptions { members_max: 24, ..LeidenOptions::default() };
-        Self { communities, members_min: 2, layers: LayerOptions::default() }
+        Self { communities, members_min: 2, layers: LayerOptions::default(), kept_min: KEPT_MIN }
     }
 }
 
@@ -82,9 +84,9 @@ pub fn pack_hierarchy_after(
     pack_relations(&related, &entities, graph.entity_documents.len(), &mut packed);
     let edges: Vec<_> = related.iter().map(|it| (it.ends[0], it.ends[1], it.weight)).collect();
     let network = WeightedGraph::of_edges(entities.len(), &edges);
-    let mut carried = earlier.and_then(|it| Carried::of(it, &names, &entities, &related));
+    let mut carried = earlier.and_then(|it| Carried::of(it, &names, (&entities, &related), options.kept_min));
     let untouched = earlier.filter(|_| carried.is_some());
-    let untouched = untouched.and_then(|it| Untouched::of(both, (&entities, &related), &it));
+    let untouched = untouched.and_then(|it| Untouched::of(both, (&entities, &related), sentences, &it));
     let communities = match &carried {
         Some(carried) => carried.communities(&network),
         None => levels(&network, &options.communities, cancellation)?,

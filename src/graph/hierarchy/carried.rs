@@ -12,12 +12,13 @@ use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, Summa
 use crate::graph::packed::PassageGraph;
 use crate::graph::relations::Relation;
 use crate::graph::resolution::Resolution;
+use crate::graph::vectors::Vectors;
 
 /// The share of entities that may have been added or removed since communities and clusters were found, and the share
 /// by which the numbers of entities and relations may have changed; beyond it, they are recomputed.
 pub const DRIFT_MAX: f64 = 0.05;
-/// Entities from which on they are kept: those of fewer are found in no time.
-const ENTITIES_MIN: u32 = 2_000;
+/// Entities from which on they are usually kept: those of fewer are found in no time.
+pub(super) const KEPT_MIN: u32 = 2_000;
 
 /// The hierarchy of an earlier version, over its graph.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +29,8 @@ pub struct Earlier<'a> {
     pub hierarchy: Hierarchy<'a>,
     /// What the names stand for; by default, each is an entity.
     pub resolution: Option<Resolution<'a>>,
+    /// The vectors of its sentences.
+    pub sentences: Vectors<'a>,
     /// What became of its texts; if that is unknown, all titles and sentences are computed again.
     pub moved: Option<Moved<'a>>,
 }
@@ -73,16 +76,16 @@ pub(super) struct Carried<'a> {
 }
 
 impl<'a> Carried<'a> {
-    /// Returns the reusable parts of an earlier hierarchy; none if too much has changed, or if it is so small that it
-    /// is recomputed anyway.
+    /// Returns the reusable parts of an earlier hierarchy; none if too much has changed, or if it is of fewer than
+    /// `kept_min` entities.
     pub(super) fn of(
         earlier: Earlier<'a>,
         names: &PassageGraph<'_>,
-        entities: &'a [EntityOrdinal],
-        related: &[Relation],
+        (entities, related): (&'a [EntityOrdinal], &[Relation]),
+        kept_min: u32,
     ) -> Option<Self> {
         let (hierarchy, before) = (earlier.hierarchy, HierarchyAge::of(&earlier.hierarchy)?);
-        if before.entities < ENTITIES_MIN {
+        if before.entities < kept_min {
             return None;
         }
         let was_there = was_there(&hierarchy, earlier.graph.entity_name_ends.len());

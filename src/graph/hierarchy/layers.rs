@@ -73,8 +73,7 @@ struct Layer {
     is_touched: Vec<bool>,
 }
 
-/// What of an earlier version is kept: its clusters, and where that is known, what it says of those that are as they
-/// were.
+/// What is kept of an earlier version: its clusters, and what it says of those that are as they were, if that is known.
 pub(super) type Kept<'k, 'a> = (&'k mut Carried<'a>, Option<&'k Untouched<'a>>);
 
 /// Adds the layers over `entities` to a hierarchy. The vector of an entity is the mean of those of the sentences that
@@ -93,7 +92,10 @@ pub(super) fn pack_layers(
 ) -> Result<()> {
     let mut layer = entity_layer(sentences, entities, wording, cancellation)?;
     let untouched = kept.as_ref().and_then(|it| it.1);
-    let is_touched = |number: &u32| untouched.is_none_or(|it| it.is_touched(EntityOrdinal(*number)));
+    let is_touched = |number: &u32| {
+        let entity = EntityOrdinal(*number);
+        untouched.is_none_or(|it| it.is_touched(entity, || sentences_of(&wording.graph, entity)))
+    };
     layer.is_touched = layer.numbers.iter().map(is_touched).collect();
     let (mut names, mut sparsity_below) = (Vec::new(), None);
     for number in 1..=options.layers_max {

@@ -56,6 +56,7 @@ impl HierarchyPreset {
                     layers_max: PAPER_LAYERS_MAX,
                     ..LayerOptions::default()
                 },
+                ..HierarchyOptions::default()
             },
         }
     }

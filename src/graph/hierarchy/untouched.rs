@@ -1,7 +1,9 @@
 //! What an earlier version says of a community or a cluster, where nothing that it depends on has changed since: the
-//! members, their mentions and documents, and their relations.
+//! members, their mentions, documents and relations, and of a cluster also their vectors.
 
 use std::cmp::Ordering;
+
+use rustc_hash::FxHashSet;
 
 use super::build::Report;
 use super::carried::Earlier;
@@ -13,6 +15,7 @@ use crate::graph::ordinal::{
 use crate::graph::packed::PassageGraph;
 use crate::graph::relations::Relation;
 use crate::graph::resolution::{EntityGraph, Resolution};
+use crate::graph::vectors::Vectors;
 
 /// What the passages and sentences of an earlier version are now, ascending; [`NONE`] if they are gone.
 #[derive(Debug, Clone, Copy)]
@@ -34,14 +37,17 @@ pub(super) struct Untouched<'a> {
     entities: Vec<Option<EntityOrdinal>>,
     /// Whether something else is now said of each entity.
     is_touched: Vec<bool>,
+    /// The sentences that were there before with another vector.
+    revised: FxHashSet<SentenceOrdinal>,
 }
 
 impl<'a> Untouched<'a> {
-    /// Compares a graph and the relations of its `entities` with an earlier version; none if it is not known what
-    /// became of the passages of that.
+    /// Compares a graph, the relations of its `entities` and the vectors of its sentences with an earlier version; none
+    /// if it is not known what became of the passages of that.
     pub(super) fn of(
         now: &EntityGraph<'_>,
         (entities, related): (&[EntityOrdinal], &[Relation]),
+        sentences: &Vectors<'_>,
         earlier: &Earlier<'a>,
     ) -> Option<Self> {
         let moved = earlier.moved?;
@@ -51,7 +57,8 @@ impl<'a> Untouched<'a> {
         comparing.bearers();
         comparing.relations(&earlier.hierarchy, entities, related);
         let Comparing { entities, is_touched, .. } = comparing;
-        Some(Self { hierarchy: earlier.hierarchy, moved, entities, is_touched })
+        let revised = revised(sentences, earlier, moved);
+        Some(Self { hierarchy: earlier.hierarchy, moved, entities, is_touched, revised })
     }
 
     /// Returns the report about a community of the earlier version, if these are its members, in order, and none of
@@ -72,9 +79,11 @@ impl<'a> Untouched<'a> {
         })
     }
 
-    /// Returns whether the clusters of the first layer that an entity is in may have other words now.
-    pub(super) fn is_touched(&self, entity: EntityOrdinal) -> bool {
-        self.is_touched[entity.index()]
+    /// Returns whether the clusters of an entity may have other words now: something else is said of it, or it has
+    /// another vector, which is made of those of its `sentences`.
+    pub(super) fn is_touched(&self, entity: EntityOrdinal, sentences: impl FnOnce() -> Vec<SentenceOrdinal>) -> bool {
+        let is_revised = || !self.revised.is_empty() && sentences().iter().any(|it| self.revised.contains(it));
+        self.is_touched[entity.index()] || is_revised()
     }
 
     /// Returns the title and the sentences of a summary entity of the earlier version, which has these `members` now,
@@ -98,6 +107,21 @@ impl<'a> Untouched<'a> {
     fn sentences(&self, before: &[SentenceOrdinal]) -> Option<Vec<SentenceOrdinal>> {
         before.iter().map(|it| now(self.moved.sentences, *it)).collect()
     }
+}
+
+/// Returns the sentences that an earlier version has with another vector: embedding may have failed for a while, or not
+/// always give the same.
+fn revised(vectors: &Vectors<'_>, earlier: &Earlier<'_>, moved: Moved<'_>) -> FxHashSet<SentenceOrdinal> {
+    let before = &earlier.sentences;
+    let stay = SentenceOrdinal::first(moved.sentences.len()).filter_map(|it| Some((it, now(moved.sentences, it)?)));
+    if before.dimension != vectors.dimension || before.len() != moved.sentences.len() {
+        return stay.map(|(_, now)| now).collect();
+    }
+    let has_same = |before_at: SentenceOrdinal, now: SentenceOrdinal| {
+        before.scales[before_at.index()].to_bits() == vectors.scales[now.index()].to_bits()
+            && before.codes(before_at.0) == vectors.codes(now.0)
+    };
+    stay.filter(|(before, now)| !has_same(*before, *now)).map(|(_, now)| now).collect()
 }
 
 /// Returns what an element of an earlier version is now.
@@ -155,6 +179,7 @@ impl<'a> Comparing<'a> {
     /// Touches the entities of passages whose mentions are others now, that are new, or that are gone.
     fn mentions(&mut self) {
         let (names, before) = (self.now.names, self.before);
+        let both = self.now;
         let mut was = vec![None; names.passage_count()];
         for passage in before.passages() {
             match now(self.moved.passages, passage) {
@@ -172,9 +197,10 @@ impl<'a> Comparing<'a> {
             });
             if was.is_none() || !mentions.eq(earlier) {
                 self.touch_mentioned_before(was);
-                let (both, document) = (self.now, names.passage_document[passage]);
-                let mentions = names.passage_mentions.of(passage);
-                self.touch(mentions.map(|it| both.canonical(names.mention_entity[it], document)));
+                let document = names.passage_document[passage];
+                let mentioned = names.passage_mentions.of(passage).map(|it| names.mention_entity[it]);
+                // A name is spelled as it is mentioned, also where it stands for another entity.
+                self.touch(mentioned.flat_map(|name| [name, both.canonical(name, document)]));
             }
         }
     }
@@ -184,7 +210,8 @@ impl<'a> Comparing<'a> {
         let Some(passage) = passage else { return };
         let document = before.passage_document[passage];
         let names = before.passage_mentions.of(passage).map(|it| before.mention_entity[it]);
-        self.touch_before(names.map(|name| resolution.map_or(name, |it| it.canonical(name, document))));
+        let thing = |name| resolution.map_or(name, |it: Resolution<'_>| it.canonical(name, document));
+        self.touch_before(names.flat_map(|name| [name, thing(name)]));
     }
 
     /// Touches the entities of names that stand for other ones now.
@@ -259,5 +286,60 @@ impl<'a> Comparing<'a> {
             }
         }
         self.touch(related.flat_map(|it| it.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::hierarchy::PackedHierarchy;
+    use crate::graph::ordinal::listed;
+    use crate::graph::packed::PackedGraph;
+    use crate::graph::resolution::{Merge, PackedResolution, Reason};
+
+    /// One document of one passage, which mentions these of three names, each of which is an entity.
+    fn packed(mentioned: &[u32]) -> PackedGraph {
+        PackedGraph {
+            document_passages: vec![0, 1],
+            passage_document: listed(&[0]),
+            passage_sentences: vec![0, 1],
+            sentence_passage: listed(&[0]),
+            entity_name_ends: vec![1, 2, 3],
+            entity_names: b"abc".to_vec(),
+            entity_documents: vec![1, 1, 1],
+            entity_bearers: vec![0; 4],
+            passage_mentions: vec![0, mentioned.len() as u32],
+            mention_entity: listed(mentioned),
+            mention_sentence: listed(&vec![0; mentioned.len()]),
+            ..PackedGraph::default()
+        }
+    }
+
+    #[test]
+    fn a_mention_touches_its_name_and_what_that_stands_for_there() {
+        let of = |mentioned, [before, now]: [&[u32]; 2]| {
+            let [before, now] = [before, now].map(packed);
+            let [name, entity] = [0, 1].map(EntityOrdinal);
+            let merge =
+                Merge { name, entity, beside: entity, document: Some(DocumentOrdinal(0)), reason: Reason::Asked };
+            let resolution = PackedResolution::of_merges(3, vec![merge]).unwrap();
+            let resolution = Some(resolution.view());
+            let hierarchy = PackedHierarchy::without_relations(3);
+            let (passages, sentences) = (vec![mentioned], vec![mentioned]);
+            let earlier = Earlier {
+                graph: before.view(),
+                hierarchy: hierarchy.view(),
+                resolution,
+                sentences: Vectors::default(),
+                moved: Some(Moved { passages: &passages, sentences: &sentences }),
+            };
+            let now = EntityGraph { names: now.view(), entities: now.view(), resolution };
+            Untouched::of(&now, (&[], &[]), &Vectors::default(), &earlier).unwrap().is_touched
+        };
+        let there = 0;
+        assert_eq!(of(there, [&[0], &[0]]), [false, false, false]);
+        assert_eq!(of(there, [&[0], &[]]), [true, true, false]);
+        assert_eq!(of(there, [&[], &[0, 2]]), [true, true, true]);
+        assert_eq!(of(NONE, [&[0], &[2]]), [true, true, true]);
     }
 }

@@ -11,6 +11,7 @@ use crate::graph::resolution::{EntityGraph, PackedResolution, resolved};
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
 use crate::index::options::{HierarchyRefresh, IndexOptions};
+use crate::store::VectorField;
 use crate::workspace::LastVersion;
 
 /// Finds the hierarchy of a corpus whose texts have this digest.
@@ -46,11 +47,11 @@ impl<'c> Hierarchies<'c> {
     /// Returns the stage over names and what they stand for; `texts` are a digest of those, one of what a model found
     /// in them, and who found each mention. Communities and clusters of `last` are kept while little has changed.
     pub(in crate::index) fn of(
-        (corpus, difference): (&'c Corpus<'c>, Option<&'c Difference<'c>>),
+        corpus: &'c Corpus<'c>,
         (packed, resolution): (&'c PackedGraph, &'c PackedResolution),
         (texts, extracted, origins): (Digest, Option<Digest>, &'c [u8]),
         sentences: Vectors<'c>,
-        (options, last): (&'c IndexOptions, Option<&'c LastVersion>),
+        (options, difference, last): (&'c IndexOptions, Option<&'c Difference<'c>>, Option<&'c LastVersion>),
     ) -> Self {
         let last = last.filter(|_| options.hierarchy_refresh == HierarchyRefresh::PastDrift);
         Self { corpus, difference, packed, resolution, texts, extracted, origins, sentences, options, last }
@@ -102,7 +103,8 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
             // What the names stood for must be known.
             let moved = self.difference.filter(|_| resolution.is_some());
             let moved = moved.map(|it| Moved { passages: &it.passages, sentences: &it.sentences });
-            Earlier { graph: *graph, hierarchy: hierarchy.view(), resolution, moved }
+            let sentences = self.last.and_then(|last| last.vectors(VectorField::Sentence)).unwrap_or_default();
+            Earlier { graph: *graph, hierarchy: hierarchy.view(), resolution, sentences, moved }
         });
         let made = pack_hierarchy_after(&graph, documents, &self.sentences, (&options, earlier), cancellation)?;
         let described = match self.extracted {
@@ -112,3 +114,6 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
         Ok(Made::whole((made, described)))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -204,7 +204,7 @@ fn postings(snapshot: &crate::workspace::Snapshot) -> Vec<[Vec<(u32, u32)>; 2]> 
     terms(snapshot).into_iter().map(of).collect()
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let (path, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));

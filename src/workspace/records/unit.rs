@@ -107,9 +107,11 @@ impl Records {
     ///
     /// If the records cannot be read.
     pub fn documents(&self) -> Result<Vec<StoredDocument>> {
-        // Each table from its begin to its end: all of it is needed, and looking rows up one by one takes far longer.
+        // Each table from beginning to end: all of it is needed, and looking up rows one by one takes far longer.
         const DOCUMENTS: &str = "SELECT id, root, uri, content FROM documents NOT INDEXED";
-        const UNITS: &str = "SELECT key, fingerprint FROM units NOT INDEXED WHERE stage = ?1 AND state = ?2";
+        // A key that is no id is of no document.
+        const UNITS: &str = "SELECT key, fingerprint FROM units NOT INDEXED \
+             WHERE stage = ?1 AND state = ?2 AND length(key) = 16";
         let read = || {
             let _transaction = self.connection.unchecked_transaction()?;
             let mut units = self.connection.prepare(UNITS)?;
