@@ -57,7 +57,8 @@ fn made_after(
         let (graph, hierarchy) = (graph.view(), hierarchy.view());
         Earlier { graph, hierarchy, resolution: None, sentences: Vectors::default(), moved: None }
     });
-    let made = of_names(&graph.view().into(), documents, &vectors(documents), (&preset.options(), earlier));
+    let options = HierarchyOptions { kept_min: 200, ..preset.options() };
+    let made = of_names(&graph.view().into(), documents, &vectors(documents), (&options, earlier));
     (graph, made)
 }
 
@@ -208,15 +209,15 @@ fn age(made: &PackedHierarchy) -> [u32; 2] {
 
 #[test]
 fn communities_and_clusters_are_kept_while_little_changes() {
-    let first = made(&in_groups(70, 0, 0), HierarchyPreset::Usual);
-    assert_eq!((first.1.made[0], age(&first.1)), (2_100, [0, 0]));
+    let first = made(&in_groups(30, 0, 0), HierarchyPreset::Usual);
+    assert_eq!((first.1.made[0], age(&first.1)), (900, [0, 0]));
     // With the same documents, everything is the same.
-    let again = after(&in_groups(70, 0, 0), &first);
+    let again = after(&in_groups(30, 0, 0), &first);
     assert_eq!(age(&again.1), [0, 1]);
     assert_eq!(PackedHierarchy { made: first.1.made.clone(), ..again.1.clone() }, first.1);
 
     // New entities join the community to which they are most related, and a cluster; all others stay where they are.
-    let more = after(&in_groups(70, 0, 2), &again);
+    let more = after(&in_groups(30, 0, 2), &again);
     assert_eq!(age(&more.1), [2, 2]);
     let (graph, hierarchy) = (more.0.view(), more.1.view());
     let [weir, mill] =
@@ -231,7 +232,7 @@ fn communities_and_clusters_are_kept_while_little_changes() {
     assert_eq!(hierarchy.counts().communities, first.1.view().counts().communities);
 
     // Removed entities are in none.
-    let fewer = after(&in_groups(70, 30, 0), &more);
+    let fewer = after(&in_groups(30, 30, 0), &more);
     let counts = [&fewer, &first].map(|it| it.1.view().counts().communities);
     assert_eq!((age(&fewer.1), counts[0] < counts[1]), ([34, 3], true));
     assert!(fewer.1.view().communities().all(|it| fewer.1.view().members(it).len() >= 2));
@@ -239,14 +240,14 @@ fn communities_and_clusters_are_kept_while_little_changes() {
 
 #[test]
 fn communities_and_clusters_are_recomputed_beyond_the_drift_and_if_they_are_few() {
-    let first = made(&in_groups(70, 0, 0), HierarchyPreset::Usual);
-    let clean = made(&in_groups(70, 120, 0), HierarchyPreset::Usual);
-    let past = after(&in_groups(70, 120, 0), &first);
+    let first = made(&in_groups(30, 0, 0), HierarchyPreset::Usual);
+    let clean = made(&in_groups(30, 60, 0), HierarchyPreset::Usual);
+    let past = after(&in_groups(30, 60, 0), &first);
     assert_eq!((age(&past.1), &past.1), ([0, 0], &clean.1));
     // Changes add up over versions.
-    let near = after(&in_groups(70, 90, 0), &first);
-    assert_eq!(age(&near.1), [90, 1]);
-    assert_eq!(age(&after(&in_groups(70, 90, 20), &near).1), [0, 0]);
+    let near = after(&in_groups(30, 30, 0), &first);
+    assert_eq!(age(&near.1), [30, 1]);
+    assert_eq!(age(&after(&in_groups(30, 30, 18), &near).1), [0, 0]);
     let few = made(&in_groups(3, 0, 0), HierarchyPreset::Usual);
     assert_eq!(age(&after(&in_groups(3, 0, 1), &few).1), [0, 0]);
 }
