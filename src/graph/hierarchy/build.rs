@@ -105,7 +105,7 @@ pub fn pack_hierarchy_after(
     let reports = communities.par_iter().zip(&before).map(report).collect::<Result<Vec<Report>>>()?;
     pack_communities(&communities, reports, &mut packed);
     if !sentences.is_empty() {
-        let how = (&options.layers, carried.as_mut().zip(Some(untouched.as_ref())));
+        let how = (&options.layers, carried.as_mut().map(|it| (it, untouched.as_ref())));
         pack_layers(sentences, &entities, &wording, how, cancellation, &mut packed)?;
     }
     Ok(packed)
