@@ -58,7 +58,7 @@ pub enum Error {
         reason: String,
     },
     /// Nothing in the index has this name.
-    #[error("nothing in the index is called `{name}`{}", listed("; there are", near))]
+    #[error("nothing in the index is called `{name}`{}", listed("; similar names are", near))]
     Unknown {
         /// The name as it was given.
         name: String,
@@ -217,7 +217,7 @@ pub enum Error {
         needed: &'static str,
     },
     /// Something that is not part of an index is where a version is to be written.
-    #[error("`{}` is not part of an index, and is in the way", path.display())]
+    #[error("`{}` is not part of an index, and stands where a version is to be written", path.display())]
     Foreign {
         /// What is there.
         path: PathBuf,

@@ -1,4 +1,4 @@
-// The way of an answer: the passages that it quotes, and the steps that led to them
+// The path to an answer: the passages that it quotes, and the steps that led to them
 UNWIND $steps AS step
 MATCH (a:Passage {id: step[0]}), (b:Passage {id: step[1]})
 OPTIONAL MATCH question = (a)-[:LEADS_TO|MAY_LEAD_TO]->(b)

@@ -19,9 +19,6 @@ pub(super) struct AddArgs {
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// The models of the index.
-    #[command(flatten)]
-    models: ModelArgs,
     /// `-`: the text is read from standard input, in any format that `cairn index` reads.
     #[arg(value_name = "-")]
     source: String,
@@ -32,6 +29,9 @@ pub(super) struct AddArgs {
     /// the format if the content does not.
     #[arg(long, value_name = "ADDRESS")]
     address: Option<String>,
+    /// The models of the index.
+    #[command(flatten)]
+    models: ModelArgs,
 }
 
 /// Runs `cairn add`.

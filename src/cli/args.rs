@@ -58,7 +58,7 @@ pub(super) enum Command {
     Index(IndexArgs),
     /// Add a text from standard input to an index, under a title or an address; later runs keep it.
     Add(AddArgs),
-    /// Remove documents from an index, also from later runs; `--undo` readmits them.
+    /// Remove documents from an index, also from later runs; `--undo` allows them again.
     Remove(RemoveArgs),
     /// Find passages.
     Search(SearchArgs),
@@ -159,7 +159,7 @@ pub(super) struct SearchModelArgs {
     #[command(flatten)]
     pub(super) models: ModelArgs,
     /// Rerank the passages found: `onnx:DIR` with a cross-encoder in a folder, `SERVER:MODEL` with one behind a server
-    /// that has `/rerank`, `model` with one call to the language model.
+    /// that has `/rerank`, `model` with one call to the language model, `rule` by shared words.
     #[arg(long, value_name = "NAME", requires_if("model", LANGUAGE_MODEL))]
     pub(super) reranker: Option<String>,
     /// Number of passages to rerank; never fewer than are returned [default: 20].
@@ -198,15 +198,14 @@ pub(super) struct FindArgs {
     /// with help of the language model if `--model` and `--max-calls` are given.
     #[arg(long, value_name = "S", default_value = "auto")]
     pub(super) strategy: String,
-    #[command(flatten)]
-    pub(super) layers: LayersArgs,
     /// Number of passages to return.
     #[arg(long, value_name = "K", default_value_t = 10)]
     pub(super) top_k: usize,
     /// Rounds of a traversal [default: depends on the strategy].
     #[arg(long, value_name = "N")]
     pub(super) n_hop: Option<u32>,
-    /// Search only documents whose metadata has this value; may be repeated.
+    /// Search only documents whose metadata has this value; may be repeated. Also `KEY!=VALUE`, `<`, `<=`, `>`, `>=`;
+    /// `*` and `?` in a value stand for any characters and for one.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) filter: Vec<String>,
     /// Use the settings of the paper that the strategy comes from.
@@ -241,6 +240,8 @@ pub(super) struct FindArgs {
     /// Time limit for an answer, including opening the index [default: `CAIRN_DEADLINE`, or no limit].
     #[arg(long, value_name = "SECONDS")]
     pub(super) deadline: Option<String>,
+    #[command(flatten)]
+    pub(super) layers: LayersArgs,
     /// What the language model does.
     #[command(flatten)]
     pub(super) reason: ReasonArgs,
@@ -297,7 +298,7 @@ pub(super) struct ModelCallArgs {
     /// The language model to ask: `SERVER:MODEL` with openai, ollama, vllm, llama.cpp, litellm, azure, anthropic,
     /// gemini or openrouter; a model of the configured server; or `default`, the configured model [default: no model is
     /// asked].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", display_order = 0)]
     pub(super) model: Option<String>,
     /// Maximum number of calls per question, to the model and to a reranker behind a server. `auto` uses one or two
     /// calls to pick passages, and with three or more also splits the question; `ask` reserves one for the answer.
@@ -417,16 +418,16 @@ pub(super) struct CheckArgs {
     /// The index, and how to print.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
+    /// Rebuild damaged parts from the records and the documents; with `--neo4j`, recreate missing constraints and
+    /// indexes, and republish elements that differ from the index.
+    #[arg(long)]
+    pub(super) repair: bool,
     /// The graph in Neo4j to check instead.
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
     /// The models of the index, for `--repair`.
     #[command(flatten)]
     pub(super) models: ModelArgs,
-    /// Rebuild damaged parts from the records and the documents; with `--neo4j`, recreate missing constraints and
-    /// indexes, and republish elements that differ from the index.
-    #[arg(long)]
-    pub(super) repair: bool,
 }
 
 /// `cairn export`.
@@ -435,9 +436,6 @@ pub(super) struct ExportArgs {
     /// Folder of the index [default: `CAIRN_INDEX`, or `.cairn`].
     #[arg(long, value_name = "DIR", conflicts_with = "neo4j")]
     pub(super) index: Option<PathBuf>,
-    /// The graph in Neo4j to export instead.
-    #[command(flatten)]
-    pub(super) database: DatabaseArgs,
     /// Write the canonical form: one JSON object per line, sorted.
     #[arg(long, required_unless_present = "format", conflicts_with = "format")]
     pub(super) canonical: bool,
@@ -447,6 +445,9 @@ pub(super) struct ExportArgs {
     /// Folder for the files.
     #[arg(value_name = "OUT", requires = "format")]
     pub(super) out: Option<PathBuf>,
+    /// The graph in Neo4j to export instead.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
 }
 
 /// `cairn report`.
@@ -513,6 +514,28 @@ mod tests {
         for flags in [&["--reason", "similarity"][..], &["--reranker", "onnx:DIR"]] {
             assert!(is_taken(&[&ask, flags]), "{flags:?}");
         }
+    }
+
+    /// A heading of arguments that a command shares with others must not go on to its own.
+    #[test]
+    fn every_flag_is_below_its_own_heading() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments() {
+                let flag = argument.get_long().unwrap_or_default();
+                let due = match flag {
+                    "neo4j" | "database" | "user" | "password-file" | "traversal" | "memory" | "cache" | "cypher"
+                    | "browser" => Some(NEO4J),
+                    "embedder" | "onnx-runtime" | "reranker" | "rerank" => Some(MODELS),
+                    _ => None,
+                };
+                let heading = argument.get_help_heading().filter(|it| [NEO4J, MODELS].contains(it));
+                assert_eq!(heading, due, "`{}` of `{}`", argument.get_id(), command.get_name());
+            }
+            for subcommand in command.get_subcommands() {
+                check(subcommand);
+            }
+        }
+        check(&<Cli as clap::CommandFactory>::command());
     }
 
     #[test]

@@ -59,15 +59,15 @@ pub(super) struct PublishArgs {
     /// The index and the output format.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// The server to publish to.
-    #[command(flatten)]
-    pub(super) database: DatabaseArgs,
     /// Replace vectors made by another embedder, and the vector indexes over them.
     #[arg(long)]
     pub(super) re_embed: bool,
     /// Replace an index of another collection, or one that would lose more than half of its documents.
     #[arg(long)]
     pub(super) replace: bool,
+    /// The server to publish to.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
 }
 
 /// `cairn status`.
@@ -84,12 +84,12 @@ pub(super) struct StatusArgs {
 /// `cairn unpublish`.
 #[derive(Debug, Args)]
 pub(super) struct UnpublishArgs {
-    /// The server to delete from.
-    #[command(flatten)]
-    pub(super) database: DatabaseArgs,
     /// Do not ask for confirmation.
     #[arg(long)]
     pub(super) yes: bool,
+    /// The server to delete from.
+    #[command(flatten)]
+    pub(super) database: DatabaseArgs,
 }
 
 /// `cairn clone`.

@@ -302,7 +302,11 @@ fn live_rows(names: &[String]) -> Result<Vec<LiveRow>> {
     let known = || all.iter().map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
     let unknown = names.iter().find(|name| all.iter().all(|row| row.name != **name));
     if let Some(name) = unknown {
-        return Err(Error::Option { option: "row", value: name.clone(), reason: format!("there are {}", known()) });
+        return Err(Error::Option {
+            option: "row",
+            value: name.clone(),
+            reason: format!("expected one of {}", known()),
+        });
     }
     Ok(all.into_iter().filter(|row| names.is_empty() || names.contains(&row.name)).collect())
 }

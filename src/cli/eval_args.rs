@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::args::{
-    LANGUAGE_MODEL, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, RecordingArgs, SEARCHING, SearchModelArgs,
+    LANGUAGE_MODEL, LANGUAGE_MODELS, ModelArgs, ModelCallArgs, PlaceArgs, ReasonArgs, RecordingArgs, SEARCHING,
+    SearchModelArgs,
 };
 use super::database_args::GraphArgs;
 use super::layers_args::LayersArgs;
@@ -67,14 +68,15 @@ pub(super) struct EvalRetrievalArgs {
     #[command(flatten)]
     pub(super) asked: AskAllArgs,
     /// Replace the model with a simulated judge that knows the labels and is right with this probability, 0 to 1.
-    #[arg(long, value_name = "P", conflicts_with = "model", group = LANGUAGE_MODEL)]
+    #[arg(long, value_name = "P", conflicts_with = "model", group = LANGUAGE_MODEL, help_heading = LANGUAGE_MODELS)]
     pub(super) simulate: Option<f64>,
     /// Seed that decides which verdicts of the simulated judge are wrong.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate")]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "simulate", help_heading = LANGUAGE_MODELS)]
     pub(super) seed: u64,
     /// Replay recorded replies of models: parts of questions (`subquestions` or `decomposition`) and `entities`,
     /// matched by `question_id` or `id`.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model", group = LANGUAGE_MODEL)]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "model", group = LANGUAGE_MODEL,
+        help_heading = LANGUAGE_MODELS)]
     pub(super) recorded: Vec<PathBuf>,
 }
 
@@ -92,9 +94,6 @@ pub(super) struct AskAllArgs {
     /// with help of the language model if `--model` and `--max-calls` are given.
     #[arg(long, value_name = "S", default_value = "auto", help_heading = SEARCHING)]
     pub(super) strategy: String,
-    /// What `layers` gathers.
-    #[command(flatten)]
-    pub(super) layers: LayersArgs,
     /// Rounds of a traversal [default: depends on the strategy].
     #[arg(long, value_name = "N", help_heading = SEARCHING)]
     pub(super) n_hop: Option<u32>,
@@ -105,9 +104,6 @@ pub(super) struct AskAllArgs {
     /// which may lead to one passage.
     #[arg(long, value_name = "WHERE", default_value = "passages", requires = "paper", help_heading = SEARCHING)]
     pub(super) paper_entry: String,
-    /// The embedder and the reranker.
-    #[command(flatten)]
-    pub(super) models: SearchModelArgs,
     /// Weights of `trail`, written by `cairn eval fit` [default: `CAIRN_WEIGHTS`, or the built-in weights].
     #[arg(long, value_name = "FILE", help_heading = SEARCHING)]
     pub(super) weights: Option<PathBuf>,
@@ -120,6 +116,12 @@ pub(super) struct AskAllArgs {
     /// Write the results to this file, one line per question; for `calibrate`, the curve, to use with `--calibration`.
     #[arg(long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+    /// What `layers` gathers.
+    #[command(flatten)]
+    pub(super) layers: LayersArgs,
+    /// The embedder and the reranker.
+    #[command(flatten)]
+    pub(super) models: SearchModelArgs,
     /// What the language model, or its stand-in, does.
     #[command(flatten)]
     pub(super) reason: ReasonArgs,
@@ -134,12 +136,12 @@ pub(super) struct AskAllArgs {
 /// `cairn eval training-data`.
 #[derive(Debug, Args)]
 pub(super) struct EvalTrainingArgs {
-    /// The questions, and how they are asked: as in the run with `--record` whose file `--replay` reads.
-    #[command(flatten)]
-    pub(super) asked: AskAllArgs,
     /// Write the examples to this file, one line per call.
     #[arg(long, value_name = "FILE")]
     pub(super) examples: PathBuf,
+    /// The questions, and how they are asked: as in the run with `--record` whose file `--replay` reads.
+    #[command(flatten)]
+    pub(super) asked: AskAllArgs,
 }
 
 /// `cairn eval compare`.
@@ -178,15 +180,15 @@ pub(super) struct EvalSweepArgs {
     /// which may lead to one passage.
     #[arg(long, value_name = "WHERE", default_value = "passages", requires = "paper")]
     pub(super) paper_entry: String,
-    /// The embedder and the reranker.
-    #[command(flatten)]
-    pub(super) models: ModelArgs,
     /// Weights of `trail`, written by `cairn eval fit` [default: `CAIRN_WEIGHTS`, or the built-in weights].
     #[arg(long, value_name = "FILE")]
     pub(super) weights: Option<PathBuf>,
     /// How `trail` ranks its best passages: linear or boosted [default: boosted if the weights have trees].
     #[arg(long, value_name = "NAME")]
     pub(super) trail_ranker: Option<String>,
+    /// The embedder and the reranker.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
 }
 
 /// `cairn eval fit`.
@@ -210,12 +212,12 @@ pub(super) struct EvalFitArgs {
     /// Rounds of the walk after which edges are learned.
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,3")]
     pub(super) rounds: Vec<u32>,
-    /// The embedder and the reranker.
-    #[command(flatten)]
-    pub(super) models: ModelArgs,
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
+    /// The embedder and the reranker.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
 }
 
 /// `cairn eval matrix`.
@@ -251,18 +253,18 @@ pub(super) struct EvalMatrixArgs {
     /// Spending limit for the model: `2.50USD`, `1e6tok`, `5000calls`; may be repeated [default: no limit].
     #[arg(long, value_name = "LIMIT", requires = "model")]
     pub(super) budget: Vec<String>,
-    /// Whether calls to the model are recorded or replayed.
-    #[command(flatten)]
-    pub(super) recording: RecordingArgs,
     /// Write an HTML page with tables and plots to this file too.
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<PathBuf>,
-    /// The embedder and the reranker.
-    #[command(flatten)]
-    pub(super) models: ModelArgs,
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
+    /// Whether calls to the model are recorded or replayed.
+    #[command(flatten)]
+    pub(super) recording: RecordingArgs,
+    /// The embedder and the reranker.
+    #[command(flatten)]
+    pub(super) models: ModelArgs,
 }
 
 /// `cairn eval live`.

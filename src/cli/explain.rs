@@ -36,8 +36,8 @@ pub(super) fn ledger(screen: &Screen, ledger: &Ledger, names: &Names) -> io::Res
             screen.clipped(&format!("         w{} for {}: {}", result.number, result.asked, result.address))?;
         }
     }
-    let passages = if ledger.pruned_count == 1 { "passage" } else { "passages" };
-    screen.line(screen.strong(format!("Dropped {} {passages} reached on the way", ledger.pruned_count)))?;
+    let pruned = counted(ledger.pruned_count, "passage");
+    screen.line(screen.strong(format!("{pruned} reached but not returned")))?;
     ledger.notes.iter().try_for_each(|note| screen.wrapped(note, 0))
 }
 
@@ -94,7 +94,8 @@ fn steps(
     names: &Names,
     shown: &mut FxHashSet<(PassageId, PassageId)>,
 ) -> io::Result<()> {
-    let heading = format!("Round {number}: {} passages in the queue, {} edges judged", round.queue, round.judged);
+    let (queue, judged) = (counted(round.queue, "passage"), counted(round.judged, "edge"));
+    let heading = format!("Round {number}: {queue} in the queue, {judged} judged");
     screen.line(screen.strong(heading))?;
     if let Some(model) = round.model.as_ref().filter(|model| model.asked + model.degraded > 0) {
         screen.line(screen.faint(format!("         {}", reasoning(model))))?;

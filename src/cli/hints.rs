@@ -1,5 +1,7 @@
 //! Hints about errors on the command line: which flag, setting or command helps.
 
+use std::io;
+
 use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
 use crate::error::{Error, ErrorKind};
 
@@ -26,6 +28,9 @@ const DERIVED_LOST: &str = "run `cairn index` again: it rebuilds the damaged par
 const REPLIES_LOST: &str = "remove the file: it only saves calls that models have answered before";
 /// What to do about a refusal of the system.
 const REFUSED: &str = "check permissions and free space, then run the same command again; finished versions are kept";
+
+/// What to do about a file that is not there.
+const NOT_FOUND: &str = "check the path, then run the same command again";
 
 /// The hint if a folder of an index is something else, such as a link.
 const FOLDER_MISPLACED: &str = "move the folder itself back to this place, or make the index elsewhere with `--index \
@@ -59,16 +64,17 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
         Error::Settings { .. } => Some("correct the file, or name another with `--config FILE`; nothing was changed"),
         Error::FoundSettings { .. } => Some(NEEDS_TRUST),
         Error::Unconfirmed { .. } => Some(NEEDS_WORD),
-        Error::Unknown { .. } => {
-            Some("give the id of a passage, the name of an entity, or the title or the id of a document")
-        }
+        Error::Unknown { .. } => Some(
+            "give the id of a passage, the name of an entity (`cairn entities list` shows all), or the title or the id \
+             of a document",
+        ),
         Error::Ambiguous { .. } => Some("give the id of one: `document:ID`"),
         Error::NoIndex { .. } => Some("make one with `cairn index PATH`, or name another folder with `--index DIR`"),
         Error::NoVersion { .. } => Some(FIRST_VERSION),
         Error::NotAnIndex { .. } => Some("name another folder with `--index DIR`; nothing was changed"),
         Error::Busy { .. } => Some("wait for it to end; searches still read the last finished version"),
         Error::NoTopics => Some("run `cairn index` with the same paths again; nothing is read or embedded twice"),
-        Error::Format { .. } => Some("use the program that made it, or index again into another folder"),
+        Error::Format { .. } => Some("use the program that made it, or index the documents into another folder"),
         Error::Embedder { .. } => {
             Some("use the embedder of the index, or switch to the other with `cairn index --re-embed --embedder NAME`")
         }
@@ -120,7 +126,11 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
 
 /// Returns the hint for a refusal of the system.
 fn refused(error: &Error) -> &'static str {
-    if error.is_out_of_memory() { OUT_OF_MEMORY } else { REFUSED }
+    match error {
+        _ if error.is_out_of_memory() => OUT_OF_MEMORY,
+        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => NOT_FOUND,
+        _ => REFUSED,
+    }
 }
 
 fn misplaced(needed: &str) -> &'static str {
@@ -243,8 +253,6 @@ const fn of_chat(error: &ChatError) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[test]
@@ -252,6 +260,7 @@ mod tests {
         let refused = |kind: io::ErrorKind| hint(&Error::io("open", "graph.bin")(io::Error::from(kind))).unwrap();
         assert!(refused(io::ErrorKind::OutOfMemory).contains("memory"));
         assert!(refused(io::ErrorKind::PermissionDenied).contains("permissions"));
+        assert!(refused(io::ErrorKind::NotFound).contains("path"));
     }
 
     #[test]

@@ -183,9 +183,9 @@ fn options(args: &IndexArgs, surroundings: &Surroundings) -> Result<IndexOptions
     let settings = &surroundings.setup.settings;
     if args.passage_tokens < PASSAGE_TOKENS_MIN {
         return Err(Error::Option {
-            option: "limit of word pieces",
+            option: "number of word pieces",
             value: args.passage_tokens.to_string(),
-            reason: format!("it is at least {PASSAGE_TOKENS_MIN}"),
+            reason: format!("`--passage-tokens` must be at least {PASSAGE_TOKENS_MIN}"),
         });
     }
     let asked = &args.language_model.questions;

@@ -25,9 +25,6 @@ pub(super) struct RemoveArgs {
     /// Where and how.
     #[command(flatten)]
     pub(super) place: PlaceArgs,
-    /// The models of the index.
-    #[command(flatten)]
-    models: ModelArgs,
     /// The documents: the id or address of each, or a pattern in which `*` stands for any characters and `?` for one.
     #[arg(value_name = "DOCUMENT", required_unless_present = "list")]
     documents: Vec<String>,
@@ -38,6 +35,9 @@ pub(super) struct RemoveArgs {
     /// gone: add it again, which also undoes the removal.
     #[arg(long)]
     undo: bool,
+    /// The models of the index.
+    #[command(flatten)]
+    models: ModelArgs,
 }
 
 /// Runs `cairn remove`.

@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::error::Result;
 use crate::query::QueryEngine;
-use crate::text::is_block_start;
+use crate::text::{counted, is_block_start};
 
 /// Maximum numbers of missing words and of near-duplicate locations that are named.
 const WORDS_NAMED_MAX: usize = 5;
@@ -130,7 +130,7 @@ fn near_equal(hit: &Hit) -> Option<String> {
     places.dedup();
     let more = if places.len() > NEAR_NAMED_MAX { ", …" } else { "" };
     places.truncate(NEAR_NAMED_MAX);
-    (count > 0).then(|| format!("and {count} near-duplicates: {}{more}", places.join(", ")))
+    (count > 0).then(|| format!("and {}: {}{more}", counted(count, "near-duplicate"), places.join(", ")))
 }
 
 /// Reports corrected words on stderr.
@@ -291,7 +291,7 @@ pub(super) fn writing(screen: &Screen, answer: &Answer, writing: &Writing) {
 /// Reports a model's part in the search and its cost, on stderr.
 pub(super) fn work(screen: &Screen, ledger: &Ledger) {
     if let Some(RerankWork { reranker, passages, spent }) = &ledger.reranking {
-        screen.note(format!("`{reranker}` scored {passages} passages with {spent}"));
+        screen.note(format!("`{reranker}` scored {}; {spent}", counted(*passages, "passage")));
     }
     if let Some(WebWork { server, searches, failed }) = &ledger.web_work {
         let failed = if *failed == 0 { String::new() } else { format!(", {failed} failed") };

@@ -63,7 +63,7 @@ fn contents(counts: &Counts) -> [(&'static str, String); 6] {
         ("documents", format!("{} ({} with a title)", counts.documents, counts.titled)),
         ("passages", format!("{} ({})", counts.passages, counted(counts.sentences, "sentence"))),
         ("questions", format!("{} that passages answer, {} that they raise", counts.incoming, counts.outgoing)),
-        ("edges", counts.edges.to_string()),
+        ("edges", counted(counts.edges, "question edge")),
         ("entities", format!("{} ({})", counts.entities, counted(counts.mentions, "mention"))),
         ("hierarchy", hierarchy + &age),
     ]

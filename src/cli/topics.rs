@@ -49,7 +49,7 @@ pub(super) async fn run(args: &TopicsArgs, surroundings: &Surroundings) -> Done 
     if args.place.json {
         return surroundings.print_json(&found);
     }
-    show(&found, args.level, surroundings)
+    show(&found, args, surroundings)
 }
 
 /// Recomputes topics and layers if they are older than the current version.
@@ -72,7 +72,8 @@ async fn refresh(workspace: &mut Workspace, args: &TopicsArgs, surroundings: &Su
     Ok(())
 }
 
-fn show(found: &Topics, level: Option<u32>, surroundings: &Surroundings) -> Done {
+fn show(found: &Topics, args: &TopicsArgs, surroundings: &Surroundings) -> Done {
+    let (level, about) = (args.level, args.about.as_deref());
     let screen = &surroundings.screen;
     let on_level: Vec<(usize, &Topic)> =
         found.topics.iter().enumerate().filter(|(_, topic)| topic.level == level.unwrap_or(0)).collect();
@@ -91,6 +92,15 @@ fn show(found: &Topics, level: Option<u32>, surroundings: &Surroundings) -> Done
     if on_level.len() > TOPICS_SHOWN_MAX {
         let more = on_level.len() - TOPICS_SHOWN_MAX;
         screen.line(format!("… and {more} more topics; `--json` has all"))?;
+    }
+    if let (None, Some(text)) = (found.topics.first(), about) {
+        screen.note(format!("no topic has a name with `{text}`"));
+    } else if let (true, Some(level)) = (on_level.is_empty(), level) {
+        let last = found.topics.iter().map(|topic| topic.level).max();
+        screen.note(last.map_or_else(
+            || "there are no topics".to_owned(),
+            |last| format!("no topic is on level {level}; the last level is {last}"),
+        ));
     }
     screen.note(format!(
         "{} on this level; {}, {}; {}",

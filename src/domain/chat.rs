@@ -41,39 +41,43 @@ pub enum ChatError {
         reason: String,
     },
     /// The server rejects the key (401, 403).
-    #[error("the server refuses the key (status {status}): {said}")]
+    #[error("the server refuses the key (status {status}): {message}")]
     Key {
         /// The status.
         status: u16,
         /// The server's message.
-        said: String,
+        #[serde(rename = "said")]
+        message: String,
     },
     /// The server rejects the request (another 4xx, or 501): for example, there is no such model, or the request is too
     /// long.
-    #[error("the server refuses the request (status {status}): {said}")]
+    #[error("the server refuses the request (status {status}): {message}")]
     Request {
         /// The status.
         status: u16,
         /// The server's message.
-        said: String,
+        #[serde(rename = "said")]
+        message: String,
     },
     /// Too many requests (429).
-    #[error("the server accepts no more requests for now (status 429): {said}")]
+    #[error("the server accepts no more requests for now (status 429): {message}")]
     RateLimited {
         /// How long to wait, as the server says, in milliseconds.
         retry_after_ms: Option<u64>,
         /// The server's message.
-        said: String,
+        #[serde(rename = "said")]
+        message: String,
     },
     /// The server has a fault (5xx except 501).
-    #[error("the server has a fault (status {status}): {said}")]
+    #[error("the server has a fault (status {status}): {message}")]
     Server {
         /// The status.
         status: u16,
         /// How long to wait, as the server says, in milliseconds.
         retry_after_ms: Option<u64>,
         /// The server's message.
-        said: String,
+        #[serde(rename = "said")]
+        message: String,
     },
     /// No connection can be made.
     #[error("it cannot be reached: {reason}")]
@@ -112,10 +116,11 @@ pub enum ChatError {
         fault: EmbeddingError,
     },
     /// The model declines the request.
-    #[error("the model declines: {said}")]
+    #[error("the model declines: {message}")]
     Refused {
         /// Its message.
-        said: String,
+        #[serde(rename = "said")]
+        message: String,
     },
     /// The reply ends at the limit of tokens.
     #[error("the reply was cut at its limit of {tokens_max} tokens, not counting room to think")]
@@ -220,11 +225,11 @@ impl ChatError {
             | Self::Unreachable { reason }
             | Self::Interrupted { reason }
             | Self::Malformed { reason } => vec![reason],
-            Self::Key { said, .. }
-            | Self::Request { said, .. }
-            | Self::RateLimited { said, .. }
-            | Self::Server { said, .. }
-            | Self::Refused { said } => vec![said],
+            Self::Key { message, .. }
+            | Self::Request { message, .. }
+            | Self::RateLimited { message, .. }
+            | Self::Server { message, .. }
+            | Self::Refused { message } => vec![message],
             Self::Store { action, reason } => vec![action, reason],
             Self::CircuitOpen { last, .. } | Self::Useless { last, .. } => vec![last],
             Self::NoPrice { model } => vec![model],
@@ -453,7 +458,7 @@ mod tests {
     #[test]
     fn a_call_that_may_have_been_paid_for_is_never_repeated() {
         let reason = || "x".to_owned();
-        let server = |status| ChatError::Server { status, retry_after_ms: None, said: reason() };
+        let server = |status| ChatError::Server { status, retry_after_ms: None, message: reason() };
         for error in [
             server(502),
             server(504),
@@ -465,11 +470,11 @@ mod tests {
         ] {
             assert!(error.may_have_cost() && !error.is_free_to_retry(), "{error}");
         }
-        let limited = ChatError::RateLimited { retry_after_ms: Some(1500), said: reason() };
+        let limited = ChatError::RateLimited { retry_after_ms: Some(1500), message: reason() };
         for free in [&limited, &server(500), &server(503), &server(529)] {
             assert!(free.is_free_to_retry() && !free.may_have_cost());
         }
         assert_eq!(limited.retry_after(), Some(Duration::from_millis(1500)));
-        assert!(ChatError::Key { status: 401, said: reason() }.needs_correction());
+        assert!(ChatError::Key { status: 401, message: reason() }.needs_correction());
     }
 }

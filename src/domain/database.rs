@@ -77,7 +77,7 @@ pub enum DatabaseError {
         given: CollectionId,
     },
     /// Constraints or indexes of the user prevent Cairn from writing or from creating its own.
-    #[error("constraints or indexes that are not Cairn's are in the way: {names}")]
+    #[error("constraints or indexes that are not Cairn's conflict with those of Cairn: {names}")]
     Conflict {
         /// Their names, with what they cover.
         names: String,

@@ -56,7 +56,7 @@ impl FromStr for LayersMode {
         Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
             option: "mode of `layers`",
             value: text.to_owned(),
-            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+            reason: format!("expected one of {}", Self::ALL.map(Self::name).join(", ")),
         })
     }
 }
@@ -96,7 +96,7 @@ impl FromStr for LayersEntry {
         Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
             option: "entry of `layers`",
             value: text.to_owned(),
-            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+            reason: format!("expected one of {}", Self::ALL.map(Self::name).join(", ")),
         })
     }
 }

@@ -10,7 +10,7 @@ pub enum RuntimeError {
     #[error("it was found neither beside the model nor in the usual places")]
     NotFound,
     /// Only the index names the folder of the model, and the library is in none of the usual places.
-    #[error("it is in none of the usual places, and Cairn does not look beside a model that only an index names")]
+    #[error("it is not in the usual places; Cairn does not look beside a model that only the index names")]
     NotInSystem,
     /// There is nothing at the given path.
     #[error("there is no file `{}`", path.display())]

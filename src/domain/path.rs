@@ -151,7 +151,7 @@ impl FromStr for PathsBy {
         all.into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
             option: "kind of edges",
             value: text.to_owned(),
-            reason: format!("there are {}", all.map(Self::name).join(", ")),
+            reason: format!("expected one of {}", all.map(Self::name).join(", ")),
         })
     }
 }

@@ -15,9 +15,9 @@ const HUB: &str = "hub:";
 /// The prefix of a model of the configured server.
 const SERVER: &str = "server";
 #[cfg(feature = "hub")]
-const THERE_ARE: &str = "there are builtin, none, onnx:DIR, hub:NAME, and SERVER:MODEL";
+const EXPECTED: &str = "expected builtin, none, onnx:DIR, hub:NAME, or SERVER:MODEL";
 #[cfg(not(feature = "hub"))]
-const THERE_ARE: &str = "there are builtin, none, onnx:DIR, and SERVER:MODEL";
+const EXPECTED: &str = "expected builtin, none, onnx:DIR, or SERVER:MODEL";
 
 /// A requested embedder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum EmbedderChoice {
 impl EmbedderChoice {
     fn of_server(text: &str) -> Result<Self, Error> {
         let servers = || Preset::ALL.map(Preset::name).join(", ");
-        let reason = || format!("{THERE_ARE}, where SERVER is {} or server, the one that is set", servers());
+        let reason = || format!("{EXPECTED}, where SERVER is {} or `server`, the configured one", servers());
         let refused = || Error::Option { option: "embedder", value: text.to_owned(), reason: reason() };
         let (server, model) = text.split_once(':').filter(|(_, model)| !model.is_empty()).ok_or_else(refused)?;
         let preset = if server == SERVER { None } else { Some(server.parse().map_err(|_| refused())?) };

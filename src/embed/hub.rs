@@ -37,7 +37,7 @@ pub fn preset_names() -> impl Iterator<Item = &'static str> {
 /// download fails.
 pub fn fetch(name: &str, models: &Path, runtime: Option<PathBuf>) -> Result<ModelPlace> {
     let Some((_, model)) = PRESETS.iter().find(|(preset, _)| *preset == name) else {
-        let reason = format!("there are {}", preset_names().collect::<Vec<_>>().join(", "));
+        let reason = format!("expected one of {}", preset_names().collect::<Vec<_>>().join(", "));
         return Err(Error::Option { option: "model", value: name.to_owned(), reason });
     };
     let place = ModelPlace { folder: models.join(name), runtime };

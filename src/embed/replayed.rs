@@ -191,7 +191,7 @@ mod tests {
             let vectors: Vec<Vec<f32>> = texts.iter().map(|text| vec![3.0, 4.0, text.len() as f32]).collect();
             recording.write_vectors("vllm:m", texts, Ok((&vectors, &spent))).unwrap();
         }
-        let fault = ChatError::Key { status: 401, said: "no".to_owned() };
+        let fault = ChatError::Key { status: 401, message: "no".to_owned() };
         recording.write_vectors("vllm:m", &["refused"], Err(&fault)).unwrap();
         RecordedCalls::read(&path).unwrap()
     }

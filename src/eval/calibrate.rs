@@ -180,7 +180,7 @@ fn counts(pairs: &[(f64, bool)]) -> Result<[f64; 2]> {
     let needed = pairs.iter().filter(|it| it.1).count() as f64;
     let other = pairs.len() as f64 - needed;
     if needed < 1.0 || other < 1.0 {
-        return Err(refused("there are too few scores: each half needs passages that are needed, and others"));
+        return Err(refused("too few scores: each half needs passages that are needed, and others"));
     }
     Ok([needed, other])
 }

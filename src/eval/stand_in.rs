@@ -210,7 +210,7 @@ impl ChatModel for StandInModel {
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(async move {
-            let refused = |said: String| ChatError::Refused { said };
+            let refused = |said: String| ChatError::Refused { message: said };
             let said = self.simulated(request).await.map_err(|error| refused(error.to_string()))?;
             let text = said.ok_or_else(|| refused("nothing stands in for it".to_owned()))?.to_string();
             let (usage, model) = (Usage::default(), self.name.clone());

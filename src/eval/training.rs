@@ -89,7 +89,7 @@ pub async fn training_data(
         let (value, reason) = (strategy.clone(), reason.to_owned());
         Error::Option { option: "strategy to train for", value, reason }
     };
-    let skills = skills_of(search.strategy).ok_or_else(|| refused("there are `dual` and `noise`"))?;
+    let skills = skills_of(search.strategy).ok_or_else(|| refused("expected `dual` or `noise`"))?;
     let model = engine.model().ok_or_else(|| refused("there is no language model whose replies could be exported"))?;
     let answered: Vec<&Question> = questions.iter().filter(|question| !question.answers.is_empty()).collect();
     if answered.is_empty() {

@@ -146,7 +146,7 @@ impl ChatModel for TriplesModel {
 
     fn reply<'a>(&'a self, request: &'a ChatRequest) -> Replying<'a> {
         Box::pin(async move {
-            let none = || ChatError::Refused { said: "nothing was extracted from it".to_owned() };
+            let none = || ChatError::Refused { message: "nothing was extracted from it".to_owned() };
             let text = self.simulated(request).ok_or_else(none)?.to_string();
             let (usage, model) = (Usage::default(), self.name().to_owned());
             Ok(ChatReply {

@@ -25,11 +25,11 @@ const BAND_DOCUMENTS_MAX: usize = 64;
 
 /// A hash of each band of a signature, by which signatures to compare are found; zeros for a document with too little
 /// text.
-pub type Bands = [u32; BANDS];
+pub(crate) type Bands = [u32; BANDS];
 
 /// The signature of a document; none for one with too little text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signature(Option<Box<[u32; BINS]>>);
+pub(crate) struct Signature(Option<Box<[u32; BINS]>>);
 
 impl Signature {
     /// Returns the signature of a text, given in parts.
@@ -38,7 +38,7 @@ impl Signature {
     ///
     /// Linear in the text.
     #[must_use]
-    pub fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut bins = [u32::MAX; BINS];
         let mut window = [0_u64; SHINGLE_WORDS];
         let mut count = 0_usize;
@@ -61,7 +61,7 @@ impl Signature {
 
     /// Returns its bands.
     #[must_use]
-    pub fn bands(&self) -> Bands {
+    pub(crate) fn bands(&self) -> Bands {
         let mut bands = [0; BANDS];
         for (band, numbers) in bands.iter_mut().zip(self.0.iter().flat_map(|numbers| numbers.chunks_exact(BAND))) {
             *band = (numbers.iter().fold(0, |all, number| mixed(all ^ u64::from(*number))) >> 32) as u32;
@@ -119,7 +119,7 @@ fn filled(bins: [u32; BINS]) -> [u32; BINS] {
 ///
 /// O(documents · log documents), as long as few of different documents agree in a band.
 #[must_use]
-pub fn originals(bands: &[Bands], signature: impl Fn(u32) -> Signature + Sync) -> Vec<u32> {
+pub(crate) fn originals(bands: &[Bands], signature: impl Fn(u32) -> Signature + Sync) -> Vec<u32> {
     let mut originals: Vec<u32> = (0..bands.len() as u32).collect();
     let shared = sharing(bands);
     let signatures: FxHashMap<u32, Signature> = shared.par_iter().map(|number| (*number, signature(*number))).collect();

@@ -134,8 +134,8 @@ impl<'a> Attempts<'a> {
 /// Returns a server's message, in lower case, if it rejects something.
 fn unwanted(refusal: &ChatError) -> Option<String> {
     let (said, words) = match refusal {
-        ChatError::Request { status: 400 | 415 | 422, said } => (said, UNWANTED.as_slice()),
-        ChatError::Server { status: 500, said, .. } => (said, UNWANTED_AS_FAULT.as_slice()),
+        ChatError::Request { status: 400 | 415 | 422, message: said } => (said, UNWANTED.as_slice()),
+        ChatError::Server { status: 500, message: said, .. } => (said, UNWANTED_AS_FAULT.as_slice()),
         _ => return None,
     };
     let said = said.to_lowercase();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn refused(said: &str) -> ChatError {
-        ChatError::Request { status: 400, said: said.to_owned() }
+        ChatError::Request { status: 400, message: said.to_owned() }
     }
 
     fn usual() -> Endpoint {
@@ -202,7 +202,7 @@ mod tests {
             let mut attempts = Attempts::new(&whole, usual());
             assert!(attempts.leave_out(&refused(said)) && is_without(&attempts.endpoint), "{said}");
         }
-        let fault = |said: &str| ChatError::Server { status: 500, retry_after_ms: None, said: said.to_owned() };
+        let fault = |said: &str| ChatError::Server { status: 500, retry_after_ms: None, message: said.to_owned() };
         assert_eq!(after(usual(), &fault("1 validation error: response_format")).1, 2);
         assert_eq!(after(usual(), &fault("unexpected error from upstream; see the system message log")).1, 0);
     }
@@ -213,7 +213,7 @@ mod tests {
         {
             assert_eq!(after(usual(), &refused(said)), (usual(), 0), "{said}");
         }
-        let key = ChatError::Key { status: 401, said: "temperature is not supported".to_owned() };
+        let key = ChatError::Key { status: 401, message: "temperature is not supported".to_owned() };
         assert_eq!(after(usual(), &key).1, 0);
         let mut set = Endpoint { is_form_set: true, ..usual() };
         set.sampling.temperature = Some(0.7);

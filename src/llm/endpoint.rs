@@ -129,7 +129,7 @@ impl FromStr for Preset {
         Self::ALL.into_iter().find(|preset| preset.name() == text).ok_or_else(|| Error::Option {
             option: "server of models",
             value: text.to_owned(),
-            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+            reason: format!("expected one of {}", Self::ALL.map(Self::name).join(", ")),
         })
     }
 }
@@ -181,7 +181,7 @@ impl FromStr for FormSupport {
             _ => Err(Error::Option {
                 option: "form of replies",
                 value: text.to_owned(),
-                reason: "there are schema, object, tool, prompt".to_owned(),
+                reason: "expected one of schema, object, tool, prompt".to_owned(),
             }),
         }
     }

@@ -186,13 +186,13 @@ impl Exchange {
         let said = self.said(body);
         let retry_after_ms = retry_after(headers).map(|wait| wait.as_millis() as u64);
         match status.as_u16() {
-            status @ (401 | 403) => ChatError::Key { status, said },
-            429 => ChatError::RateLimited { retry_after_ms, said },
+            status @ (401 | 403) => ChatError::Key { status, message: said },
+            429 => ChatError::RateLimited { retry_after_ms, message: said },
             // It has no such thing, and will not have it later.
-            501 => ChatError::Request { status: 501, said },
+            501 => ChatError::Request { status: 501, message: said },
             // The server gave up waiting for the request, or will take it later.
-            status @ (408 | 425 | 500..) => ChatError::Server { status, retry_after_ms, said },
-            status => ChatError::Request { status, said },
+            status @ (408 | 425 | 500..) => ChatError::Server { status, retry_after_ms, message: said },
+            status => ChatError::Request { status, message: said },
         }
     }
 

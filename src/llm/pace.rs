@@ -120,6 +120,6 @@ impl Pace {
             return Ok(());
         }
         let said = "it asked before to be left alone".to_owned();
-        Err(ChatError::RateLimited { retry_after_ms: Some(left.as_millis() as u64), said })
+        Err(ChatError::RateLimited { retry_after_ms: Some(left.as_millis() as u64), message: said })
     }
 }

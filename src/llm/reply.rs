@@ -70,7 +70,7 @@ impl ChatReply {
     pub fn whole(&self, tokens_max: u32) -> Result<&str, ChatError> {
         let said = thinking::without_thoughts(&self.text);
         match self.finish {
-            Finish::Refusal => Err(ChatError::Refused { said: self.text.chars().take(SAID_CHARS_MAX).collect() }),
+            Finish::Refusal => Err(ChatError::Refused { message: self.text.chars().take(SAID_CHARS_MAX).collect() }),
             Finish::Length => Err(ChatError::Truncated { tokens_max }),
             Finish::Stop if said.trim().is_empty() => {
                 Err(ChatError::Malformed { reason: "it says nothing".to_owned() })

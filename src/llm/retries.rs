@@ -116,7 +116,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_that_may_have_been_paid_for_is_not_repeated() {
-        for fault in [ChatError::Timeout { limit_ms: 1 }, ChatError::Key { status: 401, said: "no".to_owned() }] {
+        for fault in [ChatError::Timeout { limit_ms: 1 }, ChatError::Key { status: 401, message: "no".to_owned() }] {
             let inner = Arc::new(Scripted::new([Err(fault.clone())]));
             let model = retrying(inner.clone());
             assert_eq!(model.reply(&request("a")).await, Err(fault));

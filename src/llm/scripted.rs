@@ -83,5 +83,5 @@ pub(super) fn request(text: &str) -> ChatRequest {
 
 /// A fault that costs nothing.
 pub(super) fn overloaded(retry_after_ms: Option<u64>) -> ChatError {
-    ChatError::RateLimited { retry_after_ms, said: "later".to_owned() }
+    ChatError::RateLimited { retry_after_ms, message: "later".to_owned() }
 }

@@ -334,7 +334,7 @@ mod tests {
         };
         assert_eq!(whole(json!({ "content": "A." }), "stop"), Ok("A.".to_owned()));
         assert_eq!(whole(json!({ "content": "A" }), "length"), Err(ChatError::Truncated { tokens_max: 5 }));
-        let refused = Err(ChatError::Refused { said: "No.".to_owned() });
+        let refused = Err(ChatError::Refused { message: "No.".to_owned() });
         assert_eq!(whole(json!({ "content": null, "refusal": "No." }), "stop"), refused);
         assert!(matches!(whole(json!({ "content": "" }), "content_filter"), Err(ChatError::Refused { .. })));
         assert!(matches!(whole(json!({ "content": " " }), "stop"), Err(ChatError::Malformed { .. })));

@@ -105,7 +105,7 @@ impl FromStr for StrategyKind {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| Error::Option {
             option: "strategy",
             value: text.to_owned(),
-            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+            reason: format!("expected one of {}", Self::ALL.map(Self::name).join(", ")),
         })
     }
 }
@@ -149,7 +149,7 @@ impl FromStr for PaperEntry {
         [Self::Edges, Self::Passages].into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
             option: "paper-entry",
             value: text.to_owned(),
-            reason: "there are edges, passages".to_owned(),
+            reason: "expected `edges` or `passages`".to_owned(),
         })
     }
 }
@@ -185,7 +185,7 @@ impl FromStr for TrailRanker {
             _ => Err(Error::Option {
                 option: "trail-ranker",
                 value: text.to_owned(),
-                reason: "there are linear, boosted".to_owned(),
+                reason: "expected `linear` or `boosted`".to_owned(),
             }),
         }
     }
@@ -245,7 +245,7 @@ impl FromStr for Reasoning {
         Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
             option: "reasoning",
             value: text.to_owned(),
-            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+            reason: format!("expected one of {}", Self::ALL.map(Self::name).join(", ")),
         })
     }
 }
@@ -283,7 +283,7 @@ impl FromStr for Reading {
             _ => Err(Error::Option {
                 option: "reader of parts",
                 value: text.to_owned(),
-                reason: "there are model, rule".to_owned(),
+                reason: "expected `model` or `rule`".to_owned(),
             }),
         }
     }
@@ -358,7 +358,7 @@ pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
 pub(crate) const JOINED: &str = "hits of several lists are joined by their places, and have no score of the reranker; \
      choose a strategy that no language model leads, without `--decompose`";
 /// The allowed deadlines, for an error.
-const DEADLINE_BOUNDS: &str = "it is a number of seconds, more than 0, 86400 at most";
+const DEADLINE_BOUNDS: &str = "expected a number of seconds above 0 and at most 86,400";
 
 impl Default for SearchOptions {
     fn default() -> Self {
@@ -442,7 +442,7 @@ impl SearchOptions {
             return Err(Error::Option {
                 option: "reasoning",
                 value: self.reasoning.name().to_owned(),
-                reason: format!("`{}` does not judge its steps so", self.strategy),
+                reason: format!("the strategy `{}` cannot judge its steps that way", self.strategy),
             });
         }
         if self.web_searches_max > WEB_SEARCHES_MAX {

@@ -96,7 +96,7 @@ pub(super) fn document(snapshot: &Snapshot, wanted: &str) -> Result<DocumentOrdi
     let reason = if like.is_empty() {
         "give the id or the title of one".to_owned()
     } else {
-        format!("there are {}", like.join(", "))
+        format!("similar names are {}", like.join(", "))
     };
     best.map(|(_, number)| number).ok_or_else(|| Error::Option {
         option: "document of the index",

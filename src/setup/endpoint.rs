@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(at("gpt", &set(Some("vllm"), None, None)), "http://localhost:8000/v1 gpt");
         assert_eq!(at("qwen:3b", &set(None, Some("http://host/v1/"), None)), "http://host/v1 qwen:3b");
         assert_eq!(at("default", &set(None, None, Some("vllm:m"))), "http://localhost:8000/v1 m");
-        assert!(at("m", &set(Some("gpt"), None, None)).contains("there are openai"));
+        assert!(at("m", &set(Some("gpt"), None, None)).contains("expected one of openai"));
     }
 
     #[test]

@@ -112,7 +112,7 @@ impl RerankOptions {
             option: "reranker",
             value: asked.to_owned(),
             reason: format!(
-                "there are {LOCAL_RERANKER}:DIR, {RERANKED_BY_MODEL}, {RERANKED_BY_RULE}, and SERVER:MODEL, where \
+                "expected {LOCAL_RERANKER}:DIR, {RERANKED_BY_MODEL}, {RERANKED_BY_RULE}, or SERVER:MODEL, where \
                  SERVER is {} or {SET_SERVER}, the one that is set",
                 servers()
             ),

@@ -131,8 +131,8 @@ fn climb(file: &HierarchyFile, entities: usize, sentences: usize) -> bool {
 /// Looks up the entity of each name in each document.
 fn resolve(file: &ResolutionFile, documents: usize) -> bool {
     let resolution = file.resolution();
-    let entities = resolution.entity_thing.len();
-    for entity in resolution.entity_thing.ordinals() {
+    let entities = resolution.entity_canonical.len();
+    for entity in resolution.entity_canonical.ordinals() {
         for document in DocumentOrdinal::first(documents) {
             assert!(resolution.canonical(entity, document).index() < entities);
         }

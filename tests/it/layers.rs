@@ -326,7 +326,7 @@ impl Reader {
         let ReplyForm::Json { name, .. } = &request.form else { panic!("a form") };
         let text = &request.messages[1].text;
         if text.len() > self.characters_max {
-            return Err(ChatError::Request { status: 413, said: "too long".to_owned() });
+            return Err(ChatError::Request { status: 413, message: "too long".to_owned() });
         }
         let mut longest = self.longest.lock().unwrap();
         *longest = text.len().max(*longest);

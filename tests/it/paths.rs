@@ -70,7 +70,7 @@ fn no_path_within_the_limit_is_reported_and_not_a_failure() {
 fn what_names_nothing_or_too_much_is_refused_with_what_is_near() {
     let cli = indexed();
     let refuses = |args: &[&str], words: &[&str]| cli.refuses(&[&["path"], args].concat(), "input", words);
-    refuses(&["Ada Lornes", "Harl Mill"], &["`Ada Lornes`", "there are `ada lorne`", "hint: give the id"]);
+    refuses(&["Ada Lornes", "Harl Mill"], &["`Ada Lornes`", "similar names are `ada lorne`", "hint: give the id"]);
     refuses(&["document:Harl", "Skell Bay"], &["`Harl`", "`Harl Mill`"]);
     refuses(&["document:Twin Gate", "Skell Bay"], &["several documents", "`one`, `two`", "document:ID"]);
     refuses(&["document:TWIN GATE", "Skell Bay"], &["several documents"]);

@@ -167,7 +167,10 @@ fn filters_take_forms_and_comparisons_and_say_what_there_is() {
     assert_eq!(ids("pages<4"), ["log", "rfc", "wal"]);
     assert_eq!(ids("kind!=page of *").len(), 0);
     let said = cli.run(["search", "log", "--filter", "kind=letter"]).succeeded();
-    assert!(said.stderr.contains("no document meets `kind=letter`: values of `kind` are `page of code`"), "{said:#?}");
+    assert!(
+        said.stderr.contains("no document matches `kind=letter`: values of `kind` are `page of code`"),
+        "{said:#?}"
+    );
     let said = cli.run(["search", "log", "--filter", "sort=letter"]).succeeded();
     assert!(said.stderr.contains("no document has the field `sort`; there are `id`, `kind`, `pages`"), "{said:#?}");
     cli.refuses(&["search", "log", "--filter", "kind"], "input", &["KEY=VALUE"]);

@@ -157,7 +157,7 @@ async fn a_judge_that_never_fits_ends_bounded_with_its_failures_counted() {
 #[tokio::test]
 async fn what_fails_once_is_left_out_and_what_ends_the_calls_ends_the_run() {
     let away = ChatError::Unreachable { reason: "nobody".to_owned() };
-    let too_long = ChatError::Request { status: 413, said: "too long".to_owned() };
+    let too_long = ChatError::Request { status: 413, message: "too long".to_owned() };
     let plays = [Play::Fails(away), Play::Fails(too_long), Play::PrefersWith("mill")];
     let report = judge(&Judge::of(plays), &contest(), &mut VerdictFile::nowhere()).await.unwrap();
     assert_eq!(report.failures.keys().collect::<Vec<_>>(), ["request", "unreachable"]);
@@ -169,7 +169,7 @@ async fn what_fails_once_is_left_out_and_what_ends_the_calls_ends_the_run() {
     assert!(report.stopped.as_ref().is_some_and(|why| why.contains("the budget allows 2 calls")), "{report:?}");
     assert_eq!((overall(&report).a_wins, report.useless()), (1, None));
 
-    let key = ChatError::Key { status: 401, said: "no".to_owned() };
+    let key = ChatError::Key { status: 401, message: "no".to_owned() };
     let refused = judge(&Judge::of([Play::Fails(key)]), &contest(), &mut VerdictFile::nowhere()).await;
     assert!(matches!(refused, Err(Error::Chat { .. })), "{refused:?}");
 }

@@ -98,7 +98,7 @@ mod tests {
         let apart = Told::of(&packed.view(), None);
         assert_eq!([a, b].map(|it| apart.sentences(it).len()), [2, 2]);
         let mut resolution = PackedResolution::of_names(2);
-        resolution.entity_thing = listed(&[1, 1]);
+        resolution.entity_canonical = listed(&[1, 1]);
         let merged = Told::of(&packed.view(), Some(resolution.view()));
         assert_eq!(merged.sentences(b), listed::<SentenceOrdinal>(&[0, 1, 2]));
         assert_eq!((merged.sentences(a).len(), merged.documents(a), merged.documents(b)), (0, 0, 3));

@@ -228,11 +228,12 @@ impl<'a> Comparing<'a> {
     }
 
     fn is_same_name(&self, before: EntityOrdinal, name: EntityOrdinal) -> bool {
-        let everywhere = |resolution: Option<Resolution<'_>>, name| resolution.map_or(name, |it| it.entity_thing[name]);
+        let everywhere =
+            |resolution: Option<Resolution<'_>>, name| resolution.map_or(name, |it| it.entity_canonical[name]);
         let thing = self.entities[everywhere(self.resolution, before).index()];
         let scoped = |resolution: Option<Resolution<'a>>, name| {
             let rows = resolution.into_iter().flat_map(move |it| it.entity_scoped.of(name).map(move |at| (it, at)));
-            rows.map(|(it, at)| (it.scoped_document[at], it.scoped_thing[at]))
+            rows.map(|(it, at)| (it.scoped_document[at], it.scoped_canonical[at]))
         };
         let earlier = scoped(self.resolution, before)
             .map(|(document, thing)| (self.document(document), self.entities[thing.index()]));

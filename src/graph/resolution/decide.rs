@@ -99,7 +99,7 @@ struct Decision<'a> {
 impl Decision<'_> {
     /// Merges names that stand for one entity everywhere.
     fn everywhere(&mut self, found: &[Found], same: &[(EntityOrdinal, EntityOrdinal)], packed: &mut PackedResolution) {
-        let mut groups = Groups::new(packed.entity_thing.len(), &self.apart);
+        let mut groups = Groups::new(packed.entity_canonical.len(), &self.apart);
         for (one, other) in same {
             groups.join(*one, *other, Reason::Asked);
         }
@@ -114,7 +114,7 @@ impl Decision<'_> {
         let things: Vec<EntityOrdinal> = several.iter().map(|names| self.standing_for(names)).collect();
         for (names, thing) in several.iter().zip(&things) {
             for name in names {
-                packed.entity_thing[name.index()] = *thing;
+                packed.entity_canonical[name.index()] = *thing;
             }
         }
         for (name, (beside, reason)) in groups.merged_with(&things) {
@@ -192,7 +192,7 @@ impl Decision<'_> {
         for (name, document, thing, reason) in scoped {
             packed.entity_scoped[name.index() + 1] += 1;
             packed.scoped_document.push(document);
-            packed.scoped_thing.push(thing);
+            packed.scoped_canonical.push(thing);
             packed.scoped_reason.push(reason as u32);
         }
         for at in 1..packed.entity_scoped.len() {
@@ -205,7 +205,7 @@ impl Decision<'_> {
     fn apart_things(&self, packed: &PackedResolution) -> FxHashMap<EntityOrdinal, Vec<EntityOrdinal>> {
         let mut apart: FxHashMap<EntityOrdinal, Vec<EntityOrdinal>> = FxHashMap::default();
         for (one, other) in &self.apart {
-            let things = [one, other].map(|it| packed.entity_thing[it.index()]);
+            let things = [one, other].map(|it| packed.entity_canonical[it.index()]);
             for (one, other) in [(*one, *other), (things[0], things[1]), (*one, things[1]), (things[0], *other)] {
                 apart.entry(one).or_default().push(other);
                 apart.entry(other).or_default().push(one);
@@ -226,7 +226,7 @@ impl Decision<'_> {
             return Vec::new();
         }
         let is_mentioned = |name: EntityOrdinal| found.names.binary_search(&name).is_ok();
-        let global = |name: EntityOrdinal| packed.entity_thing[name.index()];
+        let global = |name: EntityOrdinal| packed.entity_canonical[name.index()];
         // "HTU" may be another union here than elsewhere: its meaning elsewhere does not apply unless it is named.
         let thing = |name: EntityOrdinal| {
             if is_mentioned(name) && !is_mentioned(global(name)) { name } else { global(name) }
@@ -281,7 +281,7 @@ impl Decision<'_> {
             let name = self.graph.entity_name(node);
             let words = Reverse(name.split(' ').count());
             let is_honored = without_honorific(name).is_some();
-            let stands_for_other = packed.entity_thing[node.index()] != node;
+            let stands_for_other = packed.entity_canonical[node.index()] != node;
             (
                 stands_for_other,
                 self.shared.contains(node),
@@ -297,8 +297,8 @@ impl Decision<'_> {
 
     /// Determines the types of entities, from the cues of all their names.
     fn types(&mut self, packed: &mut PackedResolution) {
-        for name in EntityOrdinal::first(packed.entity_thing.len()) {
-            let thing = packed.entity_thing[name.index()];
+        for name in EntityOrdinal::first(packed.entity_canonical.len()) {
+            let thing = packed.entity_canonical[name.index()];
             if thing != name {
                 self.types.merge(name, thing);
             }

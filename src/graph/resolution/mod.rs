@@ -39,24 +39,24 @@ arrays! {
     PackedResolution, Resolution;
 
     /// The entity that each name stands for by default: usually itself.
-    entity_thing: Column<EntityOrdinal, EntityOrdinal> = "entity.thing" [each entities, below entities],
+    entity_canonical: Column<EntityOrdinal, EntityOrdinal> = "entity.thing" [each entities, below entities],
     /// Why, by the code of a [`Reason`]; 0 if it is itself.
-    entity_reason: Column<EntityOrdinal, u32> = "entity.reason" [each entity_thing],
+    entity_reason: Column<EntityOrdinal, u32> = "entity.reason" [each entity_canonical],
     /// The name with which it was merged for this reason, or itself.
-    entity_beside: Column<EntityOrdinal, EntityOrdinal> = "entity.beside" [each entity_thing, below entity_thing],
+    entity_beside: Column<EntityOrdinal, EntityOrdinal> = "entity.beside" [each entity_canonical, below entity_canonical],
     /// Documents in which each name stands for another entity: rows of `scoped_document`.
-    entity_scoped: Rows<EntityOrdinal, Position> = "entity.scoped" [rows entity_thing scoped_document],
+    entity_scoped: Rows<EntityOrdinal, Position> = "entity.scoped" [rows entity_canonical scoped_document],
     /// Such a document, ascending in each row.
     scoped_document: Column<Position, DocumentOrdinal> = "scoped.document" [below documents],
     /// The entity that it stands for there.
-    scoped_thing: Column<Position, EntityOrdinal> = "scoped.thing" [each scoped_document, below entity_thing],
+    scoped_canonical: Column<Position, EntityOrdinal> = "scoped.thing" [each scoped_document, below entity_canonical],
     /// Why, by the code of a [`Reason`].
     scoped_reason: Column<Position, u32> = "scoped.reason" [each scoped_document],
     /// The type of each entity, by the code of a [`NameType`]; 0 without a cue.
-    entity_type: Column<EntityOrdinal, u32> = "entity.type" [each entity_thing],
+    entity_type: Column<EntityOrdinal, u32> = "entity.type" [each entity_canonical],
     /// The sentence with the cue, or [`NONE`] if the name has it.
     entity_type_sentence: Column<EntityOrdinal, SentenceOrdinal> = "entity.type-sentence"
-        [each entity_thing, below_or_none sentences],
+        [each entity_canonical, below_or_none sentences],
 }
 
 /// Why two names stand for one entity.
@@ -158,15 +158,15 @@ impl Resolution<'_> {
         sentences: usize,
     ) -> Result<(), (&'static str, &'static str)> {
         self.check_arrays(Elsewhere { documents, entities, sentences, ..Elsewhere::default() })?;
-        let stands = |thing: &EntityOrdinal| self.entity_thing[*thing] == *thing;
-        if !self.entity_thing.iter().all(stands) {
+        let stands = |thing: &EntityOrdinal| self.entity_canonical[*thing] == *thing;
+        if !self.entity_canonical.iter().all(stands) {
             return Err(("entity.thing", "names an entity that does not exist"));
         }
-        if !self.scoped_thing.iter().all(stands) {
+        if !self.scoped_canonical.iter().all(stands) {
             return Err(("scoped.thing", "names an entity that does not exist"));
         }
         let is_sorted = |entity| self.scoped_document.of(self.entity_scoped.of(entity)).is_sorted_by(|a, b| a < b);
-        if !self.entity_thing.ordinals().all(is_sorted) {
+        if !self.entity_canonical.ordinals().all(is_sorted) {
             return Err(("scoped.document", "is out of order"));
         }
         Ok(())
@@ -177,16 +177,16 @@ impl Resolution<'_> {
     pub fn canonical(&self, entity: EntityOrdinal, document: DocumentOrdinal) -> EntityOrdinal {
         let scoped = self.entity_scoped.of(entity);
         match self.scoped_document.of(scoped.clone()).binary_search(&document) {
-            Ok(at) => self.scoped_thing.of(scoped)[at],
-            Err(_) => self.entity_thing[entity],
+            Ok(at) => self.scoped_canonical.of(scoped)[at],
+            Err(_) => self.entity_canonical[entity],
         }
     }
 
     /// Returns every entity that a name stands for, in order: the default one, and those in some documents.
     #[must_use]
     pub fn referents(&self, entity: EntityOrdinal) -> Vec<EntityOrdinal> {
-        let mut things = self.scoped_thing.of(self.entity_scoped.of(entity)).to_vec();
-        things.push(self.entity_thing[entity]);
+        let mut things = self.scoped_canonical.of(self.entity_scoped.of(entity)).to_vec();
+        things.push(self.entity_canonical[entity]);
         things.sort_unstable();
         things.dedup();
         things
@@ -201,14 +201,14 @@ impl Resolution<'_> {
 
     /// Returns every merge: those that hold everywhere and then those that hold in a document, each by name.
     pub fn merges(&self) -> impl Iterator<Item = Merge> + '_ {
-        let everywhere = self.entity_thing.ordinals().filter_map(|name| {
-            let (thing, beside) = (self.entity_thing[name], self.entity_beside[name]);
+        let everywhere = self.entity_canonical.ordinals().filter_map(|name| {
+            let (thing, beside) = (self.entity_canonical[name], self.entity_beside[name]);
             let reason = Reason::of_code(self.entity_reason[name]).filter(|_| thing != name)?;
             Some(Merge { name, entity: thing, beside, document: None, reason })
         });
-        let scoped = self.entity_thing.ordinals().flat_map(move |name| {
+        let scoped = self.entity_canonical.ordinals().flat_map(move |name| {
             self.entity_scoped.of(name).filter_map(move |at| {
-                let (thing, document) = (self.scoped_thing[at], Some(self.scoped_document[at]));
+                let (thing, document) = (self.scoped_canonical[at], Some(self.scoped_document[at]));
                 let reason = Reason::of_code(self.scoped_reason[at])?;
                 Some(Merge { name, entity: thing, beside: thing, document, reason })
             })
@@ -230,10 +230,10 @@ impl PackedResolution {
             if let Some(document) = document {
                 packed.entity_scoped[name.index() + 1] += 1;
                 packed.scoped_document.push(document);
-                packed.scoped_thing.push(entity);
+                packed.scoped_canonical.push(entity);
                 packed.scoped_reason.push(reason as u32);
             } else {
-                packed.entity_thing[name.index()] = entity;
+                packed.entity_canonical[name.index()] = entity;
                 packed.entity_reason[name.index()] = reason as u32;
                 packed.entity_beside[name.index()] = beside;
             }
@@ -248,7 +248,7 @@ impl PackedResolution {
     #[must_use]
     pub fn of_names(entities: usize) -> Self {
         Self {
-            entity_thing: EntityOrdinal::first(entities).collect(),
+            entity_canonical: EntityOrdinal::first(entities).collect(),
             entity_reason: vec![0; entities],
             entity_beside: EntityOrdinal::first(entities).collect(),
             entity_scoped: vec![0; entities + 1],

@@ -237,16 +237,16 @@ fn what_stands_for_nothing_or_is_out_of_order_is_found() {
     let packed = || PackedResolution {
         entity_scoped: vec![0, 0, 2, 2],
         scoped_document: [0, 1].map(DocumentOrdinal).into(),
-        scoped_thing: [0, 2].map(EntityOrdinal).into(),
+        scoped_canonical: [0, 2].map(EntityOrdinal).into(),
         scoped_reason: vec![Reason::LastName as u32, 99],
         ..PackedResolution::of_names(3)
     };
     assert_eq!(packed().view().check(3, 2, 1), Ok(()));
     assert_eq!(packed().view().merges().count(), 1, "a code that is no reason is no merge");
     let broken: [(&str, Damage); 6] = [
-        ("entity.thing", |it| it.entity_thing = [1, 0, 2].map(EntityOrdinal).into()),
-        ("entity.thing", |it| it.entity_thing[0] = EntityOrdinal(3)),
-        ("scoped.thing", |it| it.entity_thing[2] = EntityOrdinal(1)),
+        ("entity.thing", |it| it.entity_canonical = [1, 0, 2].map(EntityOrdinal).into()),
+        ("entity.thing", |it| it.entity_canonical[0] = EntityOrdinal(3)),
+        ("scoped.thing", |it| it.entity_canonical[2] = EntityOrdinal(1)),
         ("scoped.document", |it| it.scoped_document = [1, 0].map(DocumentOrdinal).into()),
         ("scoped.document", |it| it.scoped_document[1] = DocumentOrdinal(2)),
         ("entity.type-sentence", |it| it.entity_type_sentence[0] = SentenceOrdinal(1)),
@@ -273,10 +273,10 @@ fn a_resolution_is_what_its_merges_say_in_any_order() {
     merges.reverse();
     let made = PackedResolution::of_merges(entities, merges.clone()).expect("all are there");
     let arrays = |it: &PackedResolution| {
-        (it.entity_thing.clone(), it.entity_reason.clone(), it.entity_beside.clone(), it.entity_scoped.clone())
+        (it.entity_canonical.clone(), it.entity_reason.clone(), it.entity_beside.clone(), it.entity_scoped.clone())
     };
     let scoped =
-        |it: &PackedResolution| (it.scoped_document.clone(), it.scoped_thing.clone(), it.scoped_reason.clone());
+        |it: &PackedResolution| (it.scoped_document.clone(), it.scoped_canonical.clone(), it.scoped_reason.clone());
     assert_eq!((arrays(&made), scoped(&made)), (arrays(&found.resolution), scoped(&found.resolution)));
     assert!(PackedResolution::of_merges(1, merges).is_none());
     assert!(Reason::ALL.into_iter().all(|it| Reason::of_name(it.name()) == Some(it)));

@@ -47,7 +47,7 @@ impl Trust {
                 format!("steps count: no passage covers more than {:.0} % of the question", 100.0 * share)
             }
             Self::Covered(share) => format!(
-                "steps count for little: the question names nothing that the collection knows, and one passage covers \
+                "steps weigh little: nothing that the question names occurs in the collection, and one passage covers \
                  {:.0} % of it",
                 100.0 * share
             ),

@@ -69,8 +69,9 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
         inputs.text(self.options.hierarchy.name()).bytes(self.texts.as_bytes()).vectors(&self.sentences);
         let PackedGraph { entity_names, mention_entity, mention_sentence, .. } = self.packed;
         inputs.bytes(entity_names).numbers(mention_entity).numbers(mention_sentence);
-        let PackedResolution { entity_thing, entity_scoped, scoped_document, scoped_thing, .. } = self.resolution;
-        inputs.numbers(entity_thing).numbers(entity_scoped).numbers(scoped_document).numbers(scoped_thing);
+        let PackedResolution { entity_canonical, entity_scoped, scoped_document, scoped_canonical, .. } =
+            self.resolution;
+        inputs.numbers(entity_canonical).numbers(entity_scoped).numbers(scoped_document).numbers(scoped_canonical);
         if let Some(extracted) = self.extracted {
             inputs.bytes(extracted.as_bytes()).bytes(self.origins);
         }

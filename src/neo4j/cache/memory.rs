@@ -57,7 +57,7 @@ impl FromStr for Traversal {
         Self::ALL.into_iter().find(|it| it.name() == text).ok_or_else(|| Error::Option {
             option: "traversal",
             value: text.to_owned(),
-            reason: format!("there are {}", Self::ALL.map(Self::name).join(", ")),
+            reason: format!("expected one of {}", Self::ALL.map(Self::name).join(", ")),
         })
     }
 }

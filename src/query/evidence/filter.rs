@@ -152,8 +152,8 @@ fn unmet(reader: &dyn GraphReader, filters: &[Filter]) -> Result<Option<String>>
     Ok(Some(format!("{UNMET} {written}: {there}")))
 }
 
-/// How a note begins that says that no document meets the filters.
-pub const UNMET: &str = "no document meets";
+/// How a note begins that says that no document matches the filters.
+pub const UNMET: &str = "no document matches";
 
 /// Returns which passages may be shown, if not all may, and a note if none may.
 ///

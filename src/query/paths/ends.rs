@@ -69,7 +69,7 @@ fn passage(reader: &dyn GraphReader, id: PassageId) -> Option<Node> {
 fn entity(reader: &dyn GraphReader, name: &str, by: PathsBy) -> Option<Node> {
     let entity = reader.graph().entity(&folded(name)).filter(|_| by.has_entities())?;
     let resolution = reader.resolution().filter(|_| by.has_relations());
-    Some(Node::Entity(resolution.map_or(entity, |it| it.entity_thing[entity])))
+    Some(Node::Entity(resolution.map_or(entity, |it| it.entity_canonical[entity])))
 }
 
 /// Returns the document with this id in its source, or else the one with this title, or else the one with this title in

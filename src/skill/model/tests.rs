@@ -171,7 +171,7 @@ async fn a_passing_fault_is_an_outcome_and_one_to_correct_an_error() {
     let performed = performed.unwrap();
     assert_eq!(performed.spent.calls, 1);
     assert!(matches!(performed.outcome, Err(Degradation::Invalid(why)) if why.contains("no JSON object")));
-    let (performed, _) = pick([Err(ChatError::Key { status: 401, said: "no".to_owned() })]).await;
+    let (performed, _) = pick([Err(ChatError::Key { status: 401, message: "no".to_owned() })]).await;
     assert!(matches!(performed, Err(Error::Chat { source: ChatError::Key { .. }, .. })));
 }
 

@@ -67,9 +67,9 @@ fn every_fault_has_its_type_ends_in_time_and_is_tried_again_only_where_it_cost_n
 #[test]
 fn what_a_server_says_of_a_fault_is_repeated_and_bounded() {
     let server = ChatServer::start([Play::Responds(404, "", r#"{"error": {"message": "no such model"}}"#.to_owned())]);
-    assert_eq!(ask(&server.url), Err(ChatError::Request { status: 404, said: "no such model".to_owned() }));
+    assert_eq!(ask(&server.url), Err(ChatError::Request { status: 404, message: "no such model".to_owned() }));
     let server = ChatServer::start([Play::Responds(400, "", "a\u{1b}[31m\n".repeat(10_000))]);
-    let Err(ChatError::Request { said, .. }) = ask(&server.url) else { panic!("refused") };
+    let Err(ChatError::Request { message: said, .. }) = ask(&server.url) else { panic!("refused") };
     assert!(said.chars().count() <= 300 && !said.contains(char::is_control), "{said}");
 }
 

@@ -98,7 +98,7 @@ fn the_walk_of_the_paper_lets_the_model_say_what_a_question_names() {
 fn unknown_methods_and_lines_of_another_model_are_refused() {
     let (cli, server) = (asked(), ChatServer::start([thinks()]));
     let refused = run(&cli, &server, &["--rows=best"]);
-    assert!(refused.status == Some(3) && refused.stderr.contains("there are bm25, dense"), "{refused:#?}");
+    assert!(refused.status == Some(3) && refused.stderr.contains("expected one of bm25, dense"), "{refused:#?}");
     run(&cli, &server, &[ROWS, "--limit", "1"]).succeeded();
     let other = run(&cli, &ChatServer::start([thinks()]), &[ROWS]);
     assert!(other.status == Some(3) && other.stderr.contains("give another folder"), "{other:#?}");

@@ -346,9 +346,9 @@ fn the_program_asks_a_model_as_told_and_reports_the_result() {
     let said = run(&["ask", QUESTION, "--strategy", "hop", "--reason", "choose", "--explain"]).succeeded();
     assert!(said.stdout.contains("the language model was asked "), "{said:#?}");
     let refused = run(&["search", QUESTION, "--strategy", "lexical", "--reason", "choose"]);
-    assert!(refused.stderr.contains("`lexical` does not judge its steps so"), "{refused:#?}");
+    assert!(refused.stderr.contains("the strategy `lexical` cannot judge its steps that way"), "{refused:#?}");
     let refused = run(&["search", QUESTION, "--reranker", "nobody"]);
-    assert!(refused.stderr.contains("there are onnx:DIR, model, rule"), "{refused:#?}");
+    assert!(refused.stderr.contains("expected onnx:DIR, model, rule"), "{refused:#?}");
     server.play([Play::Says(json!({ "necessary": [2], "related": [] }).to_string())]);
     let plain = cli.json(&["search", QUESTION]);
     let said = run(&["search", QUESTION, "--reranker", "model", "--json"]).succeeded();
@@ -385,7 +385,7 @@ fn the_walk_of_the_paper_enters_by_edges_or_at_as_many_different_passages() {
         let found = cli.json(&[&typed[..], &[name]].concat());
         assert_eq!(found["ledger"]["rounds"][0]["queue"], queue, "{name}");
     }
-    cli.refuses(&[&typed[..], &["nodes"]].concat(), "input", &["there are edges, passages"]);
+    cli.refuses(&[&typed[..], &["nodes"]].concat(), "input", &["expected `edges` or `passages`"]);
     let said = cli.run(["search", QUESTION, "--strategy", "hop", "--paper-entry", "passages"]);
     assert!(said.status != Some(0) && said.stderr.contains("--paper"), "{said:#?}");
 }

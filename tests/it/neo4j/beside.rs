@@ -156,7 +156,7 @@ fn a_users_own_indexes_are_left_alone_or_refused_before_anything_is_written() {
     ];
     for (statement, named) in in_the_way {
         database.rows(statement);
-        cli.refuses(&publish, "input", &["not Cairn's are in the way", named, "hint: drop them"]);
+        cli.refuses(&publish, "input", &["not Cairn's conflict with those of Cairn", named, "hint: drop them"]);
         assert_eq!(database.count("MATCH (n) RETURN count(n) AS n"), 0);
         assert_eq!(database.rows("SHOW CONSTRAINTS").len(), 0);
         database.rows("DROP INDEX mine");
@@ -197,7 +197,7 @@ fn a_users_constraint_on_our_elements_is_named_before_anything_is_written() {
         ("CREATE CONSTRAINT one_title FOR (d:Document) REQUIRE d.id IS UNIQUE", "`one_title` of Document(id)"),
     ] {
         database.rows(statement);
-        cli.refuses(&publish, "input", &["not Cairn's are in the way", named, "DROP CONSTRAINT"]);
+        cli.refuses(&publish, "input", &["not Cairn's conflict with those of Cairn", named, "DROP CONSTRAINT"]);
         assert_eq!(database.count("MATCH (n) RETURN count(n) AS n"), 0);
         assert_eq!(database.rows("SHOW CONSTRAINTS").len(), 2);
         database.rows("DROP CONSTRAINT one_title");

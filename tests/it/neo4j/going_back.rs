@@ -171,7 +171,7 @@ fn the_cypher_of_an_answer_shows_its_passages_and_steps() {
     let Some((database, cli)) = harbor_database() else { return };
     let question = "Where was the man who taught Edda Varnholt's father at college born?";
     let said = cli.run(["ask", question, "--cypher"]).succeeded();
-    let (_, query) = said.stdout.split_once("// The way of an answer").unwrap();
+    let (_, query) = said.stdout.split_once("// The path to an answer").unwrap();
     let (query, link) = query.split_once("http://localhost:7474/browser/?dbms=bolt://localhost:7687&").unwrap();
     assert!(link.starts_with("cmd=edit&arg=%2F%2F%20The%20way"), "{link}");
     let (_, query) = query.split_once('\n').unwrap();

@@ -274,7 +274,7 @@ fn the_link_of_an_answer_draws_bridges_and_communities() {
     let Some((database, cli)) = harbor_database() else { return };
     let ask = ["ask", ASKED[0], "--strategy", "layers"];
     let said = cli.run([&ask[..], &["--cypher", "--neo4j", &database.uri]].concat()).succeeded();
-    let query = said.stdout.split_once("// The way of an answer").expect("a query").1;
+    let query = said.stdout.split_once("// The path to an answer").expect("a query").1;
     let query = query.split_once("\n\n").expect("a link").0.split_once('\n').expect("lines").1;
     let drawn = format!(
         "CALL () {{ {query} }}

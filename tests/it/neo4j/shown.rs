@@ -26,7 +26,7 @@ const WANTED: [&str; 10] = [
     "How two documents are connected",
     "What leads to a document and why",
     "One document from inside",
-    "The way of an answer",
+    "The path to an answer",
     "Hubs",
     "Orphans",
     "Questions that nothing answers",

@@ -317,7 +317,7 @@ fn useless() -> Vec<(&'static str, Arc<Led>)> {
         ),
         says("an endless text", "{\"next\": \"".to_owned() + &"who ".repeat(100_000) + "\"}"),
         fails("a timeout", ChatError::Timeout { limit_ms: 1 }),
-        fails("a refusal", ChatError::Refused { said: "no".to_owned() }),
+        fails("a refusal", ChatError::Refused { message: "no".to_owned() }),
         fails("a malformed reply", ChatError::Malformed { reason: "no JSON".to_owned() }),
     ]
 }

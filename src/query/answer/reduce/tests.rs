@@ -37,7 +37,7 @@ impl Scripted {
             return Err(ChatError::Budget { kind: BudgetKind::Tokens, limit, spent, wanted });
         }
         if *name == "digest" && rows.len() > self.rows_max {
-            return Err(ChatError::Request { status: 413, said: "too long".to_owned() });
+            return Err(ChatError::Request { status: 413, message: "too long".to_owned() });
         }
         if *name == "digest" && self.chats {
             return Ok("The mills closed, all of them.".to_owned());

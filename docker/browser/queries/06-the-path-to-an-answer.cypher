@@ -1,4 +1,4 @@
-// The way of an answer, by titles: the best question and names from each to the next (`cairn ask --cypher` prints it by ids). Set them first, :param titles => ['Edda Varnholt', 'Joachim Varnholt', 'Cornelius Pellam']
+// The path to an answer, by titles: the best question and names from each to the next (`cairn ask --cypher` prints it by ids). Set them first, :param titles => ['Edda Varnholt', 'Joachim Varnholt', 'Cornelius Pellam']
 UNWIND range(0, size($titles) - 2) AS at
 CALL (at) {
   MATCH question = (a:Passage {title: $titles[at]})-[r:LEADS_TO|MAY_LEAD_TO]->(b:Passage {title: $titles[at + 1]})
