@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::Path;
+use std::time::Duration;
 
 use super::index_args::{IndexArgs, QuestionArgs, WalkArgs};
 use super::publish::{self, publish_from};
@@ -29,6 +30,9 @@ pub(super) const STDIN: &str = "-";
 /// Skipped sources that are named on a terminal; `cairn status` names all.
 const SKIPS_SHOWN_MAX: usize = 10;
 
+/// How long a run that watches waits before it tries an index again that another run writes.
+const BUSY_WAIT: Duration = Duration::from_millis(500);
+
 /// Runs `cairn index`.
 pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let path = surroundings.index(args.place.index.clone());
@@ -48,7 +52,13 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let (sources, warned) = (&sources, Vec::new());
     let (args, path, is_unpublished) = (&args, path.as_path(), false);
     let mut run = Run { args, path, sources, workspace, performers, options, surroundings, warned, is_unpublished };
-    run.once(names_none, Reports::Whole).await?;
+    match run.once(names_none, Reports::Whole).await {
+        // They may come.
+        Err(Failure::Library(error @ Error::NoDocuments { .. })) if watch.is_some() => {
+            let _status = super::report(surroundings, &error, args.place.json);
+        }
+        done => done?,
+    }
     match watch {
         Some(watch) => run.whenever_files_change(watch).await,
         None => Ok(()),
@@ -94,7 +104,9 @@ impl Run<'_> {
     async fn once(&mut self, names_none: bool, reports: Reports) -> Done {
         let Self { args, path, sources, workspace, performers, options, surroundings, .. } = self;
         let (sink, bar) = progress::sink(surroundings.screen);
-        let options = IndexOptions { progress: Some(sink), ..options.clone() };
+        // Where nobody watches a bar, a version is one line.
+        let sink = (reports == Reports::Whole || surroundings.screen.is_watched()).then_some(sink);
+        let options = IndexOptions { progress: sink, ..options.clone() };
         let report = if names_none {
             re_embed(workspace, performers, &options).await
         } else {
@@ -136,7 +148,7 @@ impl Run<'_> {
         let Surroundings { screen, cancellation, .. } = self.surroundings;
         screen.note("watching for changes; Ctrl-C ends");
         while watch.changed(cancellation, screen).await? {
-            match self.once(false, Reports::Changes).await {
+            match self.once_free().await {
                 Err(Failure::Library(error)) if error.kind() == ErrorKind::Cancelled => break,
                 Err(Failure::Library(error)) => {
                     let _status = super::report(self.surroundings, &error, self.args.place.json);
@@ -145,6 +157,24 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Runs as soon as no other run writes the index: nothing reports that one has ended.
+    async fn once_free(&mut self) -> Done {
+        let Surroundings { screen, cancellation, .. } = self.surroundings;
+        let mut is_told = false;
+        loop {
+            match self.once(false, Reports::Changes).await {
+                Err(Failure::Library(Error::Busy { .. })) => {}
+                done => return done,
+            }
+            if !is_told {
+                screen.note("another run is writing the index; waiting until it ends");
+                is_told = true;
+            }
+            tokio::time::sleep(BUSY_WAIT).await;
+            cancellation.check()?;
+        }
     }
 }
 

@@ -25,6 +25,8 @@ const POLL: Duration = Duration::from_secs(5);
 /// Files and folders under watch.
 pub(super) struct Watch {
     paths: Vec<PathBuf>,
+    /// Where they are, without links: one that is a link may lead elsewhere later.
+    places: Vec<PathBuf>,
     walk: WalkOptions,
     changes: watch::Receiver<Changes>,
     /// The known changes of the paths themselves.
@@ -40,6 +42,16 @@ struct Changes {
     files: u64,
     /// The same for the watched paths themselves: another folder may take the place of one, which is not watched yet.
     roots: u64,
+    /// Whether the system watches no further folder: changes in those that come are not reported.
+    is_full: bool,
+}
+
+impl Changes {
+    /// Notes that a watcher failed: anything may have changed.
+    fn fail(&mut self, error: &notify::Error) {
+        self.files = self.files.wrapping_add(1);
+        self.is_full |= matches!(error.kind, notify::ErrorKind::MaxFilesWatch);
+    }
 }
 
 impl Watch {
@@ -49,21 +61,28 @@ impl Watch {
     ///
     /// If a path is missing or cannot be watched.
     pub(super) fn begin(paths: &[PathBuf], walk: &WalkOptions, screen: &Screen) -> Result<Self> {
+        match Self::by::<RecommendedWatcher>(paths, walk)? {
+            Ok(watch) => Ok(watch),
+            Err(error) => Self::polling(paths, walk, &error.to_string(), screen),
+        }
+    }
+
+    /// Starts comparing files every few seconds, for this `reason`.
+    fn polling(paths: &[PathBuf], walk: &WalkOptions, reason: &str, screen: &Screen) -> Result<Self> {
+        screen.note(format!("note: {reason}; looking for changes every {} s instead", POLL.as_secs()));
+        Self::by::<PollWatcher>(paths, walk)?.map_err(refused)
+    }
+
+    /// Starts watching by a watcher of one kind. Fails if a path is missing; within, if the watcher refuses.
+    fn by<W: Watcher + Send + 'static>(paths: &[PathBuf], walk: &WalkOptions) -> Result<notify::Result<Self>> {
         let found = |path: &PathBuf| path.canonicalize().map_err(|_| Error::MissingPath { path: path.clone() });
-        let roots = paths.iter().map(found).collect::<Result<Vec<PathBuf>>>()?;
+        let places = paths.iter().map(found).collect::<Result<Vec<PathBuf>>>()?;
         let (tell, changes) = watch::channel(Changes::default());
         // A link below a root is not followed, and what lies behind it changes nothing.
-        let config = notify::Config::default().with_follow_symlinks(false);
-        let by_system = watcher::<RecommendedWatcher>(&roots, walk, tell.clone(), config);
-        let watcher: Box<dyn Watcher + Send> = match by_system {
-            Ok(watcher) => Box::new(watcher),
-            Err(error) => {
-                screen.note(format!("note: {error}; looking for changes every {} s instead", POLL.as_secs()));
-                let polled = watcher::<PollWatcher>(&roots, walk, tell, config.with_poll_interval(POLL));
-                Box::new(polled.map_err(refused)?)
-            }
-        };
-        Ok(Self { paths: paths.to_vec(), walk: walk.clone(), changes, roots: 0, _watcher: watcher })
+        let config = notify::Config::default().with_follow_symlinks(false).with_poll_interval(POLL);
+        let watcher = watcher::<W>(&places, walk, tell, config);
+        let (paths, walk) = (paths.to_vec(), walk.clone());
+        Ok(watcher.map(|watcher| Self { paths, places, walk, changes, roots: 0, _watcher: Box::new(watcher) }))
     }
 
     /// Waits until files have changed and are quiet again; false if a stop was requested.
@@ -81,6 +100,9 @@ impl Watch {
                 told.map_err(|_| ended())?;
                 break;
             }
+            if self.leads_elsewhere() {
+                break;
+            }
         }
         let began = Instant::now();
         while began.elapsed() < PUT_OFF_MAX {
@@ -92,11 +114,21 @@ impl Watch {
         self.begin_anew(cancellation, screen).await
     }
 
+    /// Returns whether a path is a link that leads elsewhere now.
+    fn leads_elsewhere(&self) -> bool {
+        let has_moved = |(path, place): (&PathBuf, &PathBuf)| path.canonicalize().is_ok_and(|now| now != *place);
+        self.paths.iter().zip(&self.places).any(has_moved)
+    }
+
     /// Restarts if a path itself appeared or disappeared, once all of them exist.
     async fn begin_anew(&mut self, cancellation: &Cancellation, screen: &Screen) -> Result<bool> {
-        let roots = self.changes.borrow_and_update().roots;
+        let Changes { roots, is_full, .. } = *self.changes.borrow_and_update();
         let are_there = || self.paths.iter().all(|path| path.exists());
-        if roots == self.roots && are_there() {
+        if is_full && are_there() {
+            *self = Self::polling(&self.paths, &self.walk, "the system watches no more folders", screen)?;
+            return Ok(!cancellation.is_cancelled());
+        }
+        if roots == self.roots && are_there() && !self.leads_elsewhere() {
             return Ok(!cancellation.is_cancelled());
         }
         if !are_there() {
@@ -123,7 +155,10 @@ fn watcher<W: Watcher>(
     let mut own: Vec<Territory> = roots.iter().map(|root| Territory::of(root, walk)).collect();
     let named = roots.to_vec();
     let heard = move |event: notify::Result<Event>| {
-        let Ok(event) = event else { return tell.send_modify(|it| it.files = it.files.wrapping_add(1)) };
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => return tell.send_modify(|it| it.fail(&error)),
+        };
         // A change inside a folder is also reported for the folder, which stays.
         let goes = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
         if goes && event.paths.iter().any(|path| named.contains(path)) {
@@ -153,4 +188,27 @@ fn matters(event: &Event, roots: &mut [Territory]) -> bool {
 fn refused(error: notify::Error) -> Error {
     let path = error.paths.first().cloned().unwrap_or_default();
     Error::io("watch", &path)(std::io::Error::other(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The limit of the system is not ours to lower, so that the watcher's message is sent in its place.
+    #[tokio::test]
+    async fn a_watcher_that_is_full_is_replaced_by_one_that_polls() {
+        let folder = tempfile::tempdir().unwrap();
+        let (paths, screen) = ([folder.path().to_owned()], Screen::new(true));
+        let (tell, changes) = watch::channel(Changes::default());
+        let begun = Watch::begin(&paths, &WalkOptions::default(), &screen).unwrap();
+        let mut watch = Watch { changes, ..begun };
+        tell.send_modify(|it| it.fail(&notify::Error::generic("a fault")));
+        assert!(watch.changed(&Cancellation::default(), &screen).await.unwrap());
+        assert!(!watch.changes.has_changed().unwrap(), "it is still the same watcher");
+        tell.send_modify(|it| it.fail(&notify::Error::new(notify::ErrorKind::MaxFilesWatch)));
+        assert!(watch.changed(&Cancellation::default(), &screen).await.unwrap());
+        drop(tell);
+        std::fs::write(folder.path().join("a.md"), "# Mill").unwrap();
+        assert!(watch.changed(&Cancellation::default(), &screen).await.unwrap(), "it reports changes still");
+    }
 }

@@ -58,7 +58,8 @@ pub(super) fn removed_by_hand(source: &str) -> Skip {
 }
 
 /// Why a document is left out if one with its id was added by hand.
-pub(super) const ADDED: &str = "a document with this id was added by hand, and stays; to use this one, run `cairn remove` and then `cairn remove --undo`";
+pub(super) const ADDED: &str = "a document with this id was added by hand, and stays; to use this one, run `cairn \
+                                remove` and then `cairn remove --undo`";
 
 /// The reason for leaving out a document whose id one added by hand has.
 pub(super) fn added_by_hand(source: &str) -> Skip {

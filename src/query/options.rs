@@ -543,7 +543,7 @@ mod tests {
             assert_eq!(entry.name().parse::<PaperEntry>().ok(), Some(entry));
         }
         let error = "nodes".parse::<PaperEntry>().expect_err("no entry");
-        assert!(error.to_string().contains("edges, passages"), "{error}");
+        assert!(error.to_string().contains("`edges` or `passages`"), "{error}");
     }
 
     #[test]

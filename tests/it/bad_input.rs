@@ -244,7 +244,7 @@ fn an_index_of_another_format_or_embedder_is_left_alone() {
         |sql: &str| rusqlite::Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap().execute_batch(sql);
     change("PRAGMA user_version = 99").unwrap();
     let format = format!("format 99; this program reads format {INDEX_FORMAT}");
-    let words = [format.as_str(), "use the program that made it, or index again"];
+    let words = [format.as_str(), "use the program that made it, or index the documents"];
     for args in [&["search", "mill"][..], &["ask", "mill"], &["status"], &["index", "notes"]] {
         cli.refuses(args, "incompatible", &words);
     }

@@ -1,7 +1,7 @@
 //! `cairn check`: damage is found and named, repaired if the source exists, and never published.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cairn::{Document, Sources};
 use rusqlite::Connection;
@@ -126,6 +126,42 @@ fn damage_to_the_records_is_found_and_is_published_by_no_run() {
         assert_eq!(offended(&check(&cli, &[], 0)), [""; 0], "{sql}");
         assert!(cli.canonical(".cairn").contains("Ada Wren built the mill in 1790"), "{sql}");
     });
+}
+
+/// Returns every file below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn damage_to_what_a_change_added_to_a_version_is_found_and_repaired() {
+    let cli = Cli::new();
+    for (name, text) in harbor_notes() {
+        cli.write(&format!("notes/{name}"), text);
+    }
+    cli.json(&["index", "notes"]);
+    cli.write("notes/new.md", "# Wren Quay\n\nWren Quay is the quay of Port Halven.");
+    cli.json(&["index", "notes"]);
+    let before = cli.canonical(".cairn");
+    let saved = tempfile::tempdir().unwrap();
+    copy(&cli.folder().join(".cairn"), saved.path());
+    let version = saved.path().join("versions/2");
+    let added = ["text/added-passages", "text/added-sentences"].map(|folder| files_below(&version.join(folder)));
+    let mut parts: Vec<PathBuf> = added.into_iter().flatten().chain([version.join("segments.bin")]).collect();
+    parts.retain(|path| fs::metadata(path).unwrap().len() > 0);
+    assert!(parts.len() > 10, "{parts:?}");
+    for part in parts {
+        let name = part.strip_prefix(saved.path()).unwrap();
+        let mut bytes = fs::read(&part).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(cli.folder().join(".cairn").join(name), bytes).unwrap();
+        assert_eq!(offended(&check(&cli, &[], 7)), ["files"], "{name:?}");
+        assert_eq!(offended(&check(&cli, &["--repair"], 0)), [""; 0], "{name:?}");
+        assert!(cli.canonical(".cairn") == before, "{name:?}");
+        restore(&cli, saved.path());
+    }
 }
 
 #[test]

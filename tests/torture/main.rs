@@ -48,8 +48,9 @@ pub(crate) struct Suite {
 }
 
 /// The parts, beginning with those that find most.
-const PARTS: [Suite; 13] = [
+const PARTS: [Suite; 14] = [
     kills::PART,
+    publishers::EDITS,
     readers::PART,
     syscalls::WRITING,
     syscalls::READING,

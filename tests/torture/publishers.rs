@@ -24,7 +24,8 @@ const TESTS: [&str; 12] = [
     "neo4j::refusals",
 ];
 /// What they print about their work: the words after a number, and what that number counts.
-const SAID: [(&str, &str); 6] = [
+const SAID: [(&str, &str); 7] = [
+    (" edits made", "edits made"),
     (" pairs compared", "pairs of ends asked for paths by Cypher and in memory"),
     (" publishers killed", "publishers killed"),
     (" servers killed", "servers killed"),
@@ -46,6 +47,14 @@ pub(crate) const PARITY: Suite = Suite {
     promise: "`trail` finds at least what the prototype of its walk found, on three collections, with titles and \
         without.",
     run: |run| run_tests(run, &["parity"]),
+};
+
+/// `cargo test` makes a few dozen edits.
+pub(crate) const EDITS: Suite = Suite {
+    name: "edits",
+    promise: "After any edits and killed runs, an index equals, in its export and in what searches find, one that was \
+        made of the final state.",
+    run: |run| run_tests(run, &["incremental::edits"]),
 };
 
 fn run(run: &Run) -> Tally {

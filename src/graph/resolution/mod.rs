@@ -43,7 +43,8 @@ arrays! {
     /// Why, by the code of a [`Reason`]; 0 if it is itself.
     entity_reason: Column<EntityOrdinal, u32> = "entity.reason" [each entity_canonical],
     /// The name with which it was merged for this reason, or itself.
-    entity_beside: Column<EntityOrdinal, EntityOrdinal> = "entity.beside" [each entity_canonical, below entity_canonical],
+    entity_beside: Column<EntityOrdinal, EntityOrdinal> = "entity.beside"
+        [each entity_canonical, below entity_canonical],
     /// Documents in which each name stands for another entity: rows of `scoped_document`.
     entity_scoped: Rows<EntityOrdinal, Position> = "entity.scoped" [rows entity_canonical scoped_document],
     /// Such a document, ascending in each row.

@@ -117,6 +117,47 @@ fn a_folder_that_disappears_and_comes_back_is_still_watched() {
 }
 
 #[test]
+fn what_changes_while_another_run_writes_is_indexed_once_that_has_ended() {
+    let cli = notes();
+    let watching = Watching::begin(&cli, &["notes"]);
+    let lock = fs::File::options().write(true).open(cli.folder().join(".cairn/lock")).unwrap();
+    lock.lock().unwrap();
+    cli.write("notes/new.md", "# Wren Quay\n\nWren Quay is the quay of Port Halven.");
+    watching.line_with("another run is writing the index");
+    lock.unlock().unwrap();
+    watching.line_with("7 documents (1 added, 0 changed, 0 removed)");
+    let (status, after) = watching.interrupt();
+    assert_eq!(status, Some(0));
+    // One line a version: stages are for a terminal.
+    assert!(!after.iter().any(|line| line.contains(" …")), "{after:#?}");
+}
+
+#[test]
+fn a_link_that_leads_elsewhere_is_followed_there() {
+    let cli = notes();
+    cli.write("other/new.md", "# Wren Quay\n\nWren Quay is the quay of Port Halven.");
+    let link = cli.folder().join("current");
+    std::os::unix::fs::symlink("notes", &link).unwrap();
+    let watching = Watching::begin(&cli, &["current", "--remove"]);
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("other", &link).unwrap();
+    watching.line_with("1 added, ");
+    cli.write("other/more.md", "# Tern Quay\n\nTern Quay is the other quay of Port Halven.");
+    watching.line_with("1 added, ");
+    assert_eq!(watching.interrupt().0, Some(0));
+}
+
+#[test]
+fn an_empty_folder_is_watched() {
+    let cli = Cli::new();
+    fs::create_dir(cli.folder().join("notes")).unwrap();
+    let watching = Watching::begin(&cli, &["notes"]);
+    cli.write("notes/new.md", "# Wren Quay\n\nWren Quay is the quay of Port Halven.");
+    watching.line_with("1 document (1 added, 0 changed, 0 removed)");
+    assert_eq!(watching.interrupt().0, Some(0));
+}
+
+#[test]
 fn failures_are_reported_and_rules_and_links_are_respected() {
     let cli = notes();
     let outside = cli.folder().join("outside");
