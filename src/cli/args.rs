@@ -518,7 +518,7 @@ mod tests {
 
     /// A heading of arguments that a command shares with others must not go on to its own.
     #[test]
-    fn every_flag_is_below_its_own_heading() {
+    fn flags_of_databases_and_embedders_are_below_their_own_headings_and_no_others() {
         fn check(command: &clap::Command) {
             for argument in command.get_arguments() {
                 let flag = argument.get_long().unwrap_or_default();

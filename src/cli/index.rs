@@ -165,7 +165,8 @@ impl Run<'_> {
         let mut is_told = false;
         loop {
             match self.once(false, Reports::Changes).await {
-                Err(Failure::Library(Error::Busy { .. })) => {}
+                // The version that is to be published would not be reported again.
+                Err(Failure::Library(Error::Busy { .. })) if !self.is_unpublished => {}
                 done => return done,
             }
             if !is_told {

@@ -94,7 +94,7 @@ fn show(found: &Topics, args: &TopicsArgs, surroundings: &Surroundings) -> Done 
         screen.line(format!("… and {more} more topics; `--json` has all"))?;
     }
     if let (None, Some(text)) = (found.topics.first(), about) {
-        screen.note(format!("no topic has a name with `{text}`"));
+        screen.note(format!("no topic has a name that occurs in `{text}`"));
     } else if let (true, Some(level)) = (on_level.is_empty(), level) {
         let last = found.topics.iter().map(|topic| topic.level).max();
         screen.note(last.map_or_else(

@@ -1,5 +1,6 @@
 //! `cairn index --watch`: detects changed files and decides when to index them.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,10 @@ const QUIET: Duration = Duration::from_millis(500);
 const PUT_OFF_MAX: Duration = Duration::from_secs(10);
 /// How often to check for a request to stop.
 const TICK: Duration = Duration::from_millis(100);
+/// Why folders are compared.
+const FULL: &str = "the system watches no more folders";
+/// How often to check whether a path that is a link leads elsewhere.
+const LINKS: Duration = Duration::from_secs(1);
 /// How often folders are compared if the system cannot report changes.
 const POLL: Duration = Duration::from_secs(5);
 
@@ -63,6 +68,7 @@ impl Watch {
     pub(super) fn begin(paths: &[PathBuf], walk: &WalkOptions, screen: &Screen) -> Result<Self> {
         match Self::by::<RecommendedWatcher>(paths, walk)? {
             Ok(watch) => Ok(watch),
+            Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => Err(missing(error)),
             Err(error) => Self::polling(paths, walk, &error.to_string(), screen),
         }
     }
@@ -92,6 +98,7 @@ impl Watch {
     /// If the paths cannot be watched any more.
     pub(super) async fn changed(&mut self, cancellation: &Cancellation, screen: &Screen) -> Result<bool> {
         let ended = || Error::Internal("the watcher of changes ended".to_owned());
+        let mut looked = Instant::now();
         loop {
             if cancellation.is_cancelled() {
                 return Ok(false);
@@ -100,8 +107,11 @@ impl Watch {
                 told.map_err(|_| ended())?;
                 break;
             }
-            if self.leads_elsewhere() {
-                break;
+            if looked.elapsed() >= LINKS {
+                if self.leads_elsewhere() {
+                    break;
+                }
+                looked = Instant::now();
             }
         }
         let began = Instant::now();
@@ -125,7 +135,7 @@ impl Watch {
         let Changes { roots, is_full, .. } = *self.changes.borrow_and_update();
         let are_there = || self.paths.iter().all(|path| path.exists());
         if is_full && are_there() {
-            *self = Self::polling(&self.paths, &self.walk, "the system watches no more folders", screen)?;
+            *self = Self::polling(&self.paths, &self.walk, FULL, screen)?;
             return Ok(!cancellation.is_cancelled());
         }
         if roots == self.roots && are_there() && !self.leads_elsewhere() {
@@ -134,14 +144,17 @@ impl Watch {
         if !are_there() {
             screen.note("waiting until every PATH exists again");
         }
-        while !self.paths.iter().all(|path| path.exists()) {
-            if cancellation.is_cancelled() {
-                return Ok(false);
+        while !cancellation.is_cancelled() {
+            match Self::begin(&self.paths, &self.walk, screen) {
+                // One may go just now.
+                Err(Error::MissingPath { .. }) => tokio::time::sleep(TICK).await,
+                begun => {
+                    *self = begun?;
+                    return Ok(!cancellation.is_cancelled());
+                }
             }
-            tokio::time::sleep(TICK).await;
         }
-        *self = Self::begin(&self.paths, &self.walk, screen)?;
-        Ok(!cancellation.is_cancelled())
+        Ok(false)
     }
 }
 
@@ -157,6 +170,7 @@ fn watcher<W: Watcher>(
     let heard = move |event: notify::Result<Event>| {
         let event = match event {
             Ok(event) => event,
+            Err(error) if is_closed(&error) => return,
             Err(error) => return tell.send_modify(|it| it.fail(&error)),
         };
         // A change inside a folder is also reported for the folder, which stays.
@@ -179,10 +193,19 @@ fn watcher<W: Watcher>(
     Ok(watcher)
 }
 
+/// Returns whether an error says of a folder only that it may not be read, as is said each time that it is compared.
+fn is_closed(error: &notify::Error) -> bool {
+    matches!(&error.kind, notify::ErrorKind::Io(error) if error.kind() == io::ErrorKind::PermissionDenied)
+}
+
 /// Returns whether an event may change the result of a run. One that says that others were lost always may.
 fn matters(event: &Event, roots: &mut [Territory]) -> bool {
     let is_change = !matches!(event.kind, EventKind::Access(_));
     event.need_rescan() || is_change && event.paths.iter().any(|path| roots.iter_mut().any(|root| root.has(path)))
+}
+
+fn missing(error: notify::Error) -> Error {
+    Error::MissingPath { path: error.paths.into_iter().next().unwrap_or_default() }
 }
 
 fn refused(error: notify::Error) -> Error {
@@ -204,11 +227,12 @@ mod tests {
         let mut watch = Watch { changes, ..begun };
         tell.send_modify(|it| it.fail(&notify::Error::generic("a fault")));
         assert!(watch.changed(&Cancellation::default(), &screen).await.unwrap());
-        assert!(!watch.changes.has_changed().unwrap(), "it is still the same watcher");
+        assert!(watch.changes.same_channel(&tell.subscribe()), "it is still the same watcher");
         tell.send_modify(|it| it.fail(&notify::Error::new(notify::ErrorKind::MaxFilesWatch)));
         assert!(watch.changed(&Cancellation::default(), &screen).await.unwrap());
-        drop(tell);
+        assert!(!watch.changes.same_channel(&tell.subscribe()), "it is another");
         std::fs::write(folder.path().join("a.md"), "# Mill").unwrap();
-        assert!(watch.changed(&Cancellation::default(), &screen).await.unwrap(), "it reports changes still");
+        let (never, patience) = (Cancellation::default(), Duration::from_mins(1));
+        assert!(timeout(patience, watch.changed(&never, &screen)).await.unwrap().unwrap(), "it reports changes still");
     }
 }

@@ -73,6 +73,7 @@ fn run_tests(run: &Run, tests: &[&str]) -> Tally {
     let mut command = Command::new(cargo);
     command.args(["test", "--test", "it", "--"]).args(tests).args(["--include-ignored", "--nocapture"]);
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env("CAIRN_TEST_MINUTES", minutes.to_string());
+    command.env("CAIRN_TEST_SEED", (run.seed & u64::from(u32::MAX)).to_string());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     for line in said.lines() {
@@ -86,7 +87,9 @@ fn run_tests(run: &Run, tests: &[&str]) -> Tally {
                 tally.count(what, number);
             }
         }
-        if line.starts_with("test ") && line.ends_with("FAILED") {
+        let is_failure = line.starts_with("test ") && line.ends_with("FAILED");
+        // Where a test draws its cases, its message begins with the seed.
+        if is_failure || line.starts_with("seed ") {
             tally.offend(line);
         }
     }

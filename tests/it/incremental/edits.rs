@@ -12,7 +12,7 @@ use cairn::index::DocumentCounts;
 use cairn::{Performers, QueryEngine, SearchOptions, Sources, Workspace};
 
 use super::documents;
-use crate::support::{Cli, Random, at_most, block_on, canonical, harbor_files, index};
+use crate::support::{Cli, Random, at_most, block_on, canonical, first_seed, harbor_files, index};
 
 const STEPS: usize = 8;
 /// What is searched for at the end, and how.
@@ -75,7 +75,8 @@ impl Collection {
                 random.shuffle(&mut self.records);
                 ("reorder", [0, 0, 0])
             }
-            7 => {
+            // Without records, the file would be empty, and one that is empty may be a failed write.
+            7 if self.records.len() > 1 => {
                 self.records.remove(record);
                 ("remove a record", [0, 0, 1])
             }
@@ -161,11 +162,11 @@ fn check(seed: u64) {
 #[test]
 fn after_any_edits_the_index_is_that_of_the_final_state() {
     let began = Instant::now();
-    let mut seeds = 0..;
-    while seeds.start < 4 || began.elapsed() < at_most(Duration::ZERO) {
+    let mut seeds = first_seed()..;
+    while seeds.start < first_seed() + 4 || began.elapsed() < at_most(Duration::ZERO) {
         seeds.by_ref().take(1).for_each(check);
     }
-    println!("{} edits made", seeds.start * STEPS as u64);
+    println!("{} edits made", (seeds.start - first_seed()) * STEPS as u64);
 }
 
 #[test]

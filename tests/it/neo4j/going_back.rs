@@ -173,7 +173,7 @@ fn the_cypher_of_an_answer_shows_its_passages_and_steps() {
     let said = cli.run(["ask", question, "--cypher"]).succeeded();
     let (_, query) = said.stdout.split_once("// The path to an answer").unwrap();
     let (query, link) = query.split_once("http://localhost:7474/browser/?dbms=bolt://localhost:7687&").unwrap();
-    assert!(link.starts_with("cmd=edit&arg=%2F%2F%20The%20way"), "{link}");
+    assert!(link.starts_with("cmd=edit&arg=%2F%2F%20The%20path"), "{link}");
     let (_, query) = query.split_once('\n').unwrap();
     let rows = rows(&database.uri, query);
     let text = |row: &neo4rs::Row, node: &str, property: &str| {

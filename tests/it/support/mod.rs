@@ -197,6 +197,11 @@ pub(crate) fn at_most(usual: Duration) -> Duration {
     said.map_or(usual, Duration::from_mins)
 }
 
+/// Returns the seed to begin with: 0, or that of `--test torture`.
+pub(crate) fn first_seed() -> u64 {
+    std::env::var("CAIRN_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0)
+}
+
 /// Returns how many cases a test tries: `usual`, or `tortured` in `--test torture`.
 pub(crate) fn sized<T>(usual: T, tortured: T) -> T {
     if at_most(Duration::ZERO).is_zero() { usual } else { tortured }
