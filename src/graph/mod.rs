@@ -24,7 +24,7 @@ mod random;
 pub(crate) mod relations;
 pub mod resolution;
 pub(crate) mod scan;
-pub(crate) mod segments;
+pub mod segments;
 mod structure;
 pub(crate) mod top;
 pub mod trail;

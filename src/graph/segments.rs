@@ -10,7 +10,7 @@ use super::ordinal::{Column, Position};
 use super::packed::{back_to_back, equal_texts, text_at};
 
 /// Marks a deleted text.
-pub(crate) const GONE: u32 = u32::MAX;
+pub const GONE: u32 = u32::MAX;
 /// A field is rewritten once more than one in so many texts of its first segment were deleted or added.
 const CHANGED_ONE_IN: usize = 4;
 
@@ -129,7 +129,7 @@ impl<'a> FieldSegments<'a> {
 }
 
 /// How many deleted texts have each term: passages and sentences.
-pub(crate) type GoneTerms = BTreeMap<String, [u32; 2]>;
+pub type GoneTerms = BTreeMap<String, [u32; 2]>;
 
 /// What became of the texts of a field since the last version.
 #[derive(Debug, Clone, PartialEq, Eq)]
