@@ -5,15 +5,13 @@ mod damage;
 mod hostile;
 mod kept;
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use cairn::Workspace;
 use cairn::workspace::INDEX_FORMAT;
 use serde_json::{Value, json};
 
-use crate::support::{Cli, CommandOutput, assert_valid, left_out};
+use crate::support::{Cli, CommandOutput, assert_valid, files_below, left_out};
 
 /// A program in a folder with an index of two documents.
 fn indexed() -> Cli {
@@ -349,18 +347,4 @@ fn as_nobody(cli: &Cli, args: &[&str]) -> Option<CommandOutput> {
             None
         }
     }
-}
-
-/// Returns every file below a folder, by name.
-fn files_below(folder: &Path) -> BTreeSet<std::path::PathBuf> {
-    let mut files = BTreeSet::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(files_below(&path));
-        } else {
-            files.insert(path);
-        }
-    }
-    files
 }

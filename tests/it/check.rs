@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::flips::{Flip, Original, Outcome, copy};
 use crate::support::forged::mark_lost;
-use crate::support::{Cli, Random, assert_valid, harbor_notes, index};
+use crate::support::{Cli, Random, assert_valid, files_below, harbor_notes, index};
 
 /// Returns the program with an index of two notes.
 fn indexed() -> Cli {
@@ -126,12 +126,6 @@ fn damage_to_the_records_is_found_and_is_published_by_no_run() {
         assert_eq!(offended(&check(&cli, &[], 0)), [""; 0], "{sql}");
         assert!(cli.canonical(".cairn").contains("Ada Wren built the mill in 1790"), "{sql}");
     });
-}
-
-/// Returns every file below a folder.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 #[test]

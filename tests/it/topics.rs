@@ -81,6 +81,13 @@ fn topics_about_a_name_are_those_that_it_belongs_to() {
         assert!(topic["passages"].as_u64() >= Some(3) && found.to_string().contains(word), "{found:#}");
     }
     assert_eq!(cli.json(&["topics", "--about", "nobody"])["topics"], serde_json::json!([]));
+    for (flags, why) in [
+        (["--about", "nobody"], "no topic has a name that occurs in `nobody`"),
+        (["--level", "99"], "no topic is on level 99; the last level is "),
+    ] {
+        let said = cli.run([&["topics"][..], &flags].concat()).succeeded();
+        assert!(said.stderr.contains(why), "{said:#?}");
+    }
     let deep = cli.run(["topics", "--level", "7"]).succeeded();
     assert!(deep.stdout.is_empty() && deep.stderr.contains("0 topics on this level"), "{deep:#?}");
 }

@@ -19,6 +19,7 @@ mod random;
 mod schema;
 pub(crate) mod thinker;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -195,6 +196,12 @@ impl CommandOutput {
 pub(crate) fn at_most(usual: Duration) -> Duration {
     let said = std::env::var("CAIRN_TEST_MINUTES").ok().and_then(|minutes| minutes.parse().ok());
     said.map_or(usual, Duration::from_mins)
+}
+
+/// Returns every file below a folder, by name.
+pub(crate) fn files_below(folder: &Path) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { BTreeSet::from([path]) }).collect()
 }
 
 /// Returns the seed to begin with: 0, or that of `--test torture`.
