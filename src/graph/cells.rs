@@ -5,10 +5,11 @@
 //! the vectors, and adding or removing rows seldom changes it. How many cells a search reads depends on n alone, in
 //! steps. Nothing is random: equal vectors give equal cells.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::scan::dots;
-use super::top;
+use super::panels::{CosineRoom, Panels};
 use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
@@ -19,6 +20,8 @@ pub(crate) const NO_CELL: u32 = u32::MAX;
 const CENTERS_PER_ROOT: usize = 2;
 /// Rows that one thread finds the nearest centers of at a time.
 const ROWS_PER_TASK: usize = 64;
+/// Values that are compared at once.
+const LANES: usize = 16;
 /// Bits of the number of rows that say how many centers there are: so that it changes in steps of 14 to 25 %.
 const SIGNIFICANT_BITS: u32 = 3;
 
@@ -76,26 +79,34 @@ pub(crate) fn centers(hashes: &[u64], count: usize) -> Vec<u32> {
 pub(crate) fn nearest(
     vectors: &Vectors<'_>,
     rows: &[u32],
-    centers: &QuantizedVectors,
+    centers: &Panels,
     cancellation: &Cancellation,
 ) -> Result<Vec<u32>> {
-    let nearest = |sums: &mut Vec<i32>, row: &u32| {
-        if cancellation.is_cancelled() {
-            return 0;
+    let nearest = |(sums, products): &mut (Vec<i32>, Vec<f32>), rows: &[u32]| {
+        let mut found = Vec::with_capacity(rows.len());
+        if !cancellation.is_cancelled() {
+            centers.each_product((vectors, rows), 0..centers.len(), sums, |_, sums| {
+                products.clear();
+                products.extend(sums.iter().zip(centers.scales()).map(|(sum, scale)| *sum as f32 * scale));
+                found.push(best(products));
+            });
         }
-        dots(&centers.codes, vectors.codes(*row), sums);
-        let products = sums.iter().zip(&centers.scales).map(|(sum, scale)| *sum as f32 * scale);
-        let mut best = (f32::NEG_INFINITY, 0);
-        for (product, center) in products.zip(0..) {
-            if product > best.0 {
-                best = (product, center);
-            }
-        }
-        best.1
+        found
     };
-    let found = rows.par_iter().with_min_len(ROWS_PER_TASK).map_init(Vec::new, nearest).collect();
+    let found = rows.par_chunks(ROWS_PER_TASK).map_init(Default::default, nearest).flatten_iter().collect();
     cancellation.check()?;
     Ok(found)
+}
+
+/// Returns the place of the largest value, the first of several; 0 if none is a number.
+fn best(values: &[f32]) -> u32 {
+    let (lanes, rest) = values.as_chunks::<LANES>();
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let lanes = lanes
+        .iter()
+        .fold([f32::NEG_INFINITY; LANES], |best, values| std::array::from_fn(|lane| larger(best[lane], values[lane])));
+    let largest = lanes.iter().chain(rest).copied().fold(f32::NEG_INFINITY, larger);
+    values.iter().position(|value| *value >= largest).map_or(0, |place| place as u32)
 }
 
 /// Returns these rows of `vectors`, in this order.
@@ -107,39 +118,45 @@ pub(crate) fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
     picked
 }
 
-/// Returns the center nearest to row `row` of `query`, and the reach of a search for it: the cosine of the last center
-/// whose cell it reads. If it reads all cells, it reaches everything; a vector of zeros is near nothing and reaches
-/// nothing.
-pub(crate) fn reach(
+/// Returns for each of `rows` of `query` the nearest center, and the reach of a search for it: the cosine of the last
+/// center whose cell it reads. If it reads all cells, it reaches everything; a vector of zeros is near nothing and
+/// reaches nothing.
+pub(crate) fn reaches(
     query: &Vectors<'_>,
-    row: u32,
-    centers: &QuantizedVectors,
+    rows: &[u32],
+    centers: &Panels,
     fineness: Fineness,
-    cosines: &mut Vec<f32>,
-) -> (u32, f32) {
-    if query.codes(row).iter().all(|code| *code == 0) {
-        return (0, f32::INFINITY);
-    }
-    query.each_cosine(row, &centers.view(), 0..centers.len(), cosines);
-    let nearest = top::best_of(cosines, 1).first().map_or(0, |best| best.0);
-    if fineness.reaches_all(centers.len()) {
-        return (nearest, f32::NEG_INFINITY);
-    }
-    (nearest, *cosines.select_nth_unstable_by(fineness.probes - 1, |a, b| b.total_cmp(a)).1)
+    room: &mut CosineRoom,
+) -> Vec<(u32, f32)> {
+    let mut found = Vec::with_capacity(rows.len());
+    let mut sorted = Vec::new();
+    centers.each_cosine((query, rows), 0..centers.len(), room, |place, cosines| {
+        if query.codes(rows[place]).iter().all(|code| *code == 0) {
+            found.push((0, f32::INFINITY));
+        } else if fineness.reaches_all(centers.len()) {
+            found.push((best(cosines), f32::NEG_INFINITY));
+        } else {
+            sorted.clear();
+            sorted.extend_from_slice(cosines);
+            let last = sorted.select_nth_unstable_by(fineness.probes - 1, |a, b| b.total_cmp(a)).1;
+            found.push((best(cosines), *last));
+        }
+    });
+    found
 }
 
 /// Rows in cells.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cells<'a> {
     /// Of cells that have members.
-    centers: QuantizedVectors,
+    centers: Panels,
     /// Members of cell `c`: rows of `members`.
     starts: Vec<u32>,
     /// Rows, ascending in each cell.
     members: Vec<u32>,
     vectors: Vectors<'a>,
     /// The members' vectors, stored contiguously if enough rows are read to make copying worthwhile.
-    copied: Option<QuantizedVectors>,
+    copied: Option<Panels>,
 }
 
 impl<'a> Cells<'a> {
@@ -151,14 +168,16 @@ impl<'a> Cells<'a> {
         is_copied: bool,
     ) -> Self {
         members.sort_unstable_by_key(|(row, cell)| (*cell, *row));
-        let mut cells = Self { centers: QuantizedVectors::new(vectors.dimension), vectors, ..Self::default() };
+        let mut cells = Self { vectors, ..Self::default() };
+        let mut populated = Vec::new();
         cells.starts.push(0);
         for own in members.chunk_by(|a, b| a.1 == b.1) {
-            cells.centers.push_row(&centers.view(), own[0].1);
+            populated.push(own[0].1);
             cells.members.extend(own.iter().map(|it| it.0));
             cells.starts.push(cells.members.len() as u32);
         }
-        cells.copied = is_copied.then(|| rows(&vectors, &cells.members));
+        cells.centers = Panels::of(&centers.view(), &populated);
+        cells.copied = is_copied.then(|| Panels::of(&vectors, &cells.members));
         cells
     }
 
@@ -168,33 +187,41 @@ impl<'a> Cells<'a> {
         &self.members
     }
 
-    /// Appends to `cells` those that a search for row `row` of `query` looks into.
-    pub(crate) fn within(&self, query: &Vectors<'_>, row: u32, reach: f32, cells: &mut Vec<u32>) {
-        let mut cosines = Vec::new();
-        query.each_cosine(row, &self.centers.view(), 0..self.centers.len(), &mut cosines);
-        cells.extend((0..).zip(&cosines).filter(|(_, cosine)| **cosine >= reach).map(|(cell, _)| cell));
+    /// Appends to `visits` the cells that searches for `rows` of `query` look into, each with the place of the row.
+    pub(crate) fn within(
+        &self,
+        (query, rows): (&Vectors<'_>, &[u32]),
+        reach: impl Fn(usize) -> f32,
+        room: &mut CosineRoom,
+        visits: &mut Vec<(u32, usize)>,
+    ) {
+        self.centers.each_cosine((query, rows), 0..self.centers.len(), room, |place, cosines| {
+            let reach = reach(place);
+            let near = (0..).zip(cosines).filter(|(_, cosine)| **cosine >= reach);
+            visits.extend(near.map(|(cell, _)| (cell, place)));
+        });
     }
 
-    /// Calls `visit` with the place of every row of a cell among [`Self::members`] and its cosine with row `row` of
-    /// `query`; `cosines` is room to work in.
+    /// Calls `visit` for each of `rows` of `query` in turn: with its place among them, the places of the rows of a cell
+    /// among [`Self::members`], and its cosine with each.
     pub(crate) fn visit(
         &self,
         cell: u32,
-        query: &Vectors<'_>,
-        row: u32,
-        cosines: &mut Vec<f32>,
-        mut visit: impl FnMut(usize, f32),
+        (query, rows): (&Vectors<'_>, &[u32]),
+        room: &mut CosineRoom,
+        mut visit: impl FnMut(usize, Range<usize>, &[f32]),
     ) {
         let places = self.starts[cell as usize] as usize..self.starts[cell as usize + 1] as usize;
-        let Some(copied) = &self.copied else {
-            for place in places {
-                visit(place, query.cosine(row, &self.vectors, self.members[place]));
-            }
-            return;
-        };
-        query.each_cosine(row, &copied.view(), places.clone(), cosines);
-        for (place, cosine) in places.zip(cosines) {
-            visit(place, *cosine);
+        if let Some(copied) = &self.copied {
+            let visit = |row, cosines: &[f32]| visit(row, places.clone(), cosines);
+            return copied.each_cosine((query, rows), places.clone(), room, visit);
+        }
+        let mut cosines = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            let members = self.members[places.clone()].iter();
+            cosines.clear();
+            cosines.extend(members.map(|member| query.cosine(*row, &self.vectors, *member)));
+            visit(place, places.clone(), &cosines);
         }
     }
 }
@@ -246,15 +273,18 @@ mod tests {
         let hashes: Vec<u64> = (0..view.len() as u32).map(|row| hash(&view, row)).collect();
         let around = rows(&view, &centers(&hashes, fineness.centers));
         let all: Vec<u32> = (0..view.len() as u32).collect();
-        let places = nearest(&view, &all, &around, &NEVER()).unwrap();
+        let centers = Panels::of_all(&around);
+        let places = nearest(&view, &all, &centers, &NEVER()).unwrap();
         let cells = Cells::of(view, all.into_iter().zip(places).collect(), &around, is_copied);
-        let (mut near, mut found, mut cosines) = (Vec::new(), Vec::new(), Vec::new());
-        let (_, reach) = reach(&view, row, &around, fineness, &mut cosines);
-        cells.within(&view, row, reach, &mut near);
-        for cell in near {
-            cells.visit(cell, &view, row, &mut cosines, |place, cosine| {
-                assert_eq!(cosine.to_bits(), view.cosine(row, &view, cells.members()[place]).to_bits());
-                found.push(cells.members()[place]);
+        let (mut near, mut found, mut room) = (Vec::new(), Vec::new(), CosineRoom::default());
+        let (_, reach) = reaches(&view, &[row], &centers, fineness, &mut room)[0];
+        cells.within((&view, &[row]), |_| reach, &mut room, &mut near);
+        for (cell, _) in near {
+            cells.visit(cell, (&view, &[row]), &mut room, |_, places, cosines| {
+                for (place, cosine) in places.zip(cosines) {
+                    assert_eq!(cosine.to_bits(), view.cosine(row, &view, cells.members()[place]).to_bits());
+                    found.push(cells.members()[place]);
+                }
             });
         }
         found.sort_unstable();
@@ -294,6 +324,28 @@ mod tests {
         assert_eq!(after[3..15], before[4..]);
         // Equal vectors make one center.
         assert_eq!(centers(&[7, 7, 5, 7], 3), [2, 0]);
+    }
+
+    #[test]
+    fn the_best_value_is_the_first_of_the_largest() {
+        let plain = |values: &[f32]| {
+            let mut best = (0, f32::NEG_INFINITY);
+            for (place, value) in (0..).zip(values) {
+                if *value > best.1 {
+                    best = (place, *value);
+                }
+            }
+            best.0
+        };
+        for count in [0, 1, 15, 16, 17, 33, 50] {
+            for step in [1, 3, 5, 7] {
+                let values: Vec<f32> = (0..count).map(|i| ((i * step) % 11) as f32 - 5.0).collect();
+                assert_eq!(best(&values), plain(&values), "{values:?}");
+            }
+        }
+        assert_eq!(best(&[-0.0, 0.0, f32::NAN, 0.0]), 0);
+        assert_eq!(best(&[f32::NAN, -2.0, -1.0, f32::NAN, -1.0]), 2);
+        assert_eq!(best(&[f32::NAN; 20]), 0);
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) mod network;
 pub mod ordinal;
 pub mod packed;
 pub(crate) mod page_rank;
+pub(crate) mod panels;
 pub(crate) mod paths;
 mod random;
 pub(crate) mod relations;

@@ -6,6 +6,13 @@
 
 #![allow(unsafe_code)]
 
+/// Rows of a panel.
+pub(crate) const PANEL_ROWS: usize = 16;
+/// Codes of each row of a panel in one block.
+pub(crate) const PANEL_CODES: usize = 4;
+/// Bytes of a block of a panel.
+pub(crate) const PANEL_BLOCK: usize = PANEL_ROWS * PANEL_CODES;
+
 /// The loop. Products of codes fit in 16 bits, sums of millions of them in 32.
 #[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
 #[inline(always)]
@@ -28,6 +35,8 @@ mod wide {
 
     #[allow(clippy::wildcard_imports, reason = "a dozen names, all of instructions")]
     use std::arch::x86_64::*;
+
+    use super::{PANEL_CODES, PANEL_ROWS};
 
     #[target_feature(enable = "avx2")]
     pub(super) fn products_avx2(a: &[i8], b: &[i8]) -> i32 {
@@ -73,6 +82,65 @@ mod wide {
         }
     }
 
+    /// The same for many rows and queries: each lane sums the product of one row, and each block is read once for all
+    /// queries of a tile.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+    pub(super) fn panels_vnni(panels: &[[u8; BLOCK]], queries: &[&[i8]], sums: &mut [i32]) {
+        let (eights, rest) = queries.as_chunks::<8>();
+        let (fours, ones) = rest.as_chunks::<4>();
+        let Some(of_each) = sums.len().checked_div(queries.len()) else { return };
+        let (of_eights, rest) = sums.split_at_mut(eights.as_flattened().len() * of_each);
+        let (of_fours, of_ones) = rest.split_at_mut(fours.as_flattened().len() * of_each);
+        tiles_vnni(panels, eights, of_eights);
+        tiles_vnni(panels, fours, of_fours);
+        tiles_vnni(panels, ones.as_chunks::<1>().0, of_ones);
+    }
+
+    /// Multiplies tiles of queries by two panels at a time, so that their sums stay in registers.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+    fn tiles_vnni<const QUERIES: usize>(panels: &[[u8; BLOCK]], tiles: &[[&[i8]; QUERIES]], sums: &mut [i32]) {
+        let Some(of_tile) = sums.len().checked_div(tiles.len()) else { return };
+        let of_each = of_tile / QUERIES;
+        for (queries, sums) in tiles.iter().zip(sums.chunks_exact_mut(of_tile.max(1))) {
+            let queries = queries.map(|query| query.as_chunks::<PANEL_CODES>().0);
+            let sum =
+                |query: &[[i8; PANEL_CODES]]| query.as_flattened().iter().map(|code| i32::from(*code)).sum::<i32>();
+            let added = queries.map(|query| 128 * sum(query));
+            let depth = queries[0].len();
+            for (first, two) in (0..).step_by(2 * PANEL_ROWS).zip(panels.chunks(2 * depth)) {
+                // A last panel that is alone is multiplied twice.
+                let other = two.len() - depth;
+                let products = two_panels([&two[..depth], &two[other..]], queries);
+                for query in 0..QUERIES {
+                    let (sums, added) = (&mut sums[query * of_each + first..], _mm512_set1_epi32(added[query]));
+                    let (sums, _) = sums.as_chunks_mut::<PANEL_ROWS>();
+                    store(&mut sums[0], _mm512_sub_epi32(products[query][0], added));
+                    store(&mut sums[other / depth], _mm512_sub_epi32(products[query][1], added));
+                }
+            }
+        }
+    }
+
+    /// Returns the sixteen sums of each query and each of two panels.
+    ///
+    /// It has no closure: the functions that would call it are compiled without these instructions.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+    fn two_panels<const QUERIES: usize>(
+        [one, other]: [&[[u8; BLOCK]]; 2],
+        queries: [&[[i8; PANEL_CODES]]; QUERIES],
+    ) -> [[__m512i; 2]; QUERIES] {
+        let mut sums = [[_mm512_setzero_si512(); 2]; QUERIES];
+        for at in 0..one.len() {
+            let (one, other) = (block(&one[at]), block(&other[at]));
+            for query in 0..QUERIES {
+                let codes = _mm512_set1_epi32(bytemuck::cast(queries[query][at]));
+                sums[query][0] = _mm512_dpbusd_epi32(sums[query][0], one, codes);
+                sums[query][1] = _mm512_dpbusd_epi32(sums[query][1], other, codes);
+            }
+        }
+        sums
+    }
+
     /// Returns sixteen parts of Σ(a + 128)·b over whole blocks.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
     fn block_products(row: &[i8], query: &[[i8; BLOCK]]) -> __m512i {
@@ -84,9 +152,16 @@ mod wide {
     }
 
     #[target_feature(enable = "avx512f")]
-    fn block(codes: &[i8; BLOCK]) -> __m512i {
+    fn block<B: bytemuck::Pod>(codes: &[B; BLOCK]) -> __m512i {
+        const { assert!(size_of::<B>() == 1) };
         // SAFETY: it reads 64 bytes, the size of the array, at any alignment.
         unsafe { _mm512_loadu_si512(codes.as_ptr().cast()) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn store(sums: &mut [i32; PANEL_ROWS], values: __m512i) {
+        // SAFETY: it writes 64 bytes, the size of the array, at any alignment.
+        unsafe { _mm512_storeu_si512(sums.as_mut_ptr().cast(), values) }
     }
 
     /// Returns the sum of each of four vectors.
@@ -103,6 +178,35 @@ mod wide {
             _mm_extract_epi32::<2>(sums),
             _mm_extract_epi32::<3>(sums),
         ]
+    }
+}
+
+/// Returns whether the processor multiplies panels faster than rows.
+pub(crate) fn has_panels() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512vnni")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Puts the product of each of `queries` and each row of `panels` into `sums`, query by query. A panel is
+/// [`PANEL_ROWS`] rows, as one block for every four codes of a query: block `i` has the `i`-th four codes of each row,
+/// plus 128. Queries have one length, a multiple of [`PANEL_CODES`]; `sums` has room for each of them and each row.
+///
+/// # Panics
+///
+/// If the processor lacks the instructions ([`has_panels`]), or a length is wrong.
+pub(crate) fn panel_dots(panels: &[[u8; PANEL_BLOCK]], queries: &[&[i8]], sums: &mut [i32]) {
+    assert!(has_panels(), "the processor lacks the instructions for panels");
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (panels, queries, sums);
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the function is safe except for its instructions, and the processor has just been found to have them.
+    unsafe {
+        wide::panels_vnni(panels, queries, sums);
     }
 }
 
@@ -166,6 +270,34 @@ mod tests {
             prop_assert_eq!(&sums, &expect);
             for (row, sum) in codes.chunks_exact(query.len()).zip(&expect) {
                 prop_assert_eq!(dot(row, &query), *sum);
+            }
+        }
+
+        #[test]
+        fn panels_of_any_codes_give_what_the_plain_loop_gives(
+            queries in prop::collection::vec(prop::collection::vec(any::<i8>(), 256), 0..22),
+            panels in 0usize..6,
+            seed in any::<i8>(),
+        ) {
+            let code = |i: usize| if i % 7 == 0 { i8::MIN } else { (i as i8).wrapping_mul(31).wrapping_add(seed) };
+            let codes: Vec<i8> = (0..panels * PANEL_ROWS * 256).map(code).collect();
+            let mut blocks = vec![[0; PANEL_BLOCK]; panels * 256 / PANEL_CODES];
+            for (number, row) in codes.chunks_exact(256).enumerate() {
+                for (at, four) in row.as_chunks::<PANEL_CODES>().0.iter().enumerate() {
+                    let block = &mut blocks[number / PANEL_ROWS * 256 / PANEL_CODES + at];
+                    block[number % PANEL_ROWS * PANEL_CODES..][..PANEL_CODES]
+                        .copy_from_slice(&four.map(|code| code.cast_unsigned() ^ 0x80));
+                }
+            }
+            let mut expect = vec![0; queries.len() * panels * PANEL_ROWS];
+            for (query, sums) in queries.iter().zip(expect.chunks_exact_mut((panels * PANEL_ROWS).max(1))) {
+                rows(&codes, query, sums);
+            }
+            let queries: Vec<&[i8]> = queries.iter().map(Vec::as_slice).collect();
+            let mut sums = vec![7; expect.len()];
+            if has_panels() {
+                panel_dots(&blocks, &queries, &mut sums);
+                prop_assert_eq!(&sums, &expect);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The candidates of out-coming questions, scored.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::{EdgeQuota, MatchOptions, Matched, Questions};
@@ -8,6 +10,7 @@ use crate::error::Result;
 use crate::graph::cells::Cells;
 use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal};
 use crate::graph::packed::row;
+use crate::graph::panels::CosineRoom;
 use crate::graph::top;
 
 /// Returns a set of 64 bits that has the bit of every keyword.
@@ -64,6 +67,8 @@ impl Postings {
 
 /// Out-coming questions that look into cells together.
 const GROUP: usize = 64;
+/// Cosines that are compared at once.
+const LANES: usize = 16;
 /// Groups that one thread matches at a time; fewer are not worth a table of scores.
 const GROUPS_PER_TASK: usize = 4;
 
@@ -90,8 +95,7 @@ struct Room {
     last: Vec<Option<OutgoingOrdinal>>,
     /// The cells that the questions of a group look into, each with the place of the question in its group.
     visits: Vec<(u32, usize)>,
-    cells: Vec<u32>,
-    cosines: Vec<f32>,
+    cosines: CosineRoom,
 }
 
 /// An in-coming question with its SIM.
@@ -187,24 +191,36 @@ impl<'a> Scoring<'a> {
 
     /// Scores the candidates near the questions of a group, cell by cell.
     fn by_vector(&self, group: &mut [Asking], room: &mut Room) {
-        let Room { visits, cells, cosines, .. } = room;
+        let Room { visits, cosines, .. } = room;
+        let vectors = &self.outgoing.vectors;
+        let rows: Vec<u32> = group.iter().map(|asking| asking.question.0).collect();
         visits.clear();
-        for (place, asking) in group.iter().enumerate() {
-            cells.clear();
-            let reach = self.reach[asking.question.index()];
-            self.cells.within(&self.outgoing.vectors, asking.question.0, reach, cells);
-            visits.extend(cells.iter().map(|cell| (*cell, place)));
-        }
+        let reach = |place: usize| self.reach[group[place].question.index()];
+        self.cells.within((vectors, &rows), reach, cosines, visits);
         visits.sort_unstable();
-        for &(cell, place) in visits.iter() {
-            let asking = &mut group[place];
-            self.cells.visit(cell, &self.outgoing.vectors, asking.question.0, cosines, |place, cosine| {
+        for of_cell in visits.chunk_by(|a, b| a.0 == b.0) {
+            let rows: Vec<u32> = of_cell.iter().map(|(_, place)| rows[*place]).collect();
+            self.cells.visit(of_cell[0].0, (vectors, &rows), cosines, |row, places, cosines| {
+                self.near(&mut group[of_cell[row].1], places, cosines);
+            });
+        }
+    }
+
+    /// Scores candidates by vector: `places` among the members of the cells, each with its cosine.
+    fn near(&self, asking: &mut Asking, places: Range<usize>, cosines: &[f32]) {
+        for (first, cosines) in places.step_by(LANES).zip(cosines.chunks(LANES)) {
+            // The least cosine that may suffice, less a margin for rounding; few reach it.
+            let least = 2.0 * self.floor(asking) - asking.jaccard_max - 1e-6;
+            if cosines.iter().map(|cosine| u32::from(*cosine >= least)).sum::<u32>() == 0 {
+                continue;
+            }
+            for (place, cosine) in (first..).zip(cosines) {
                 let shares = self.signatures[place] & asking.frequent != 0;
                 let jaccard_max = if shares { asking.jaccard_max } else { 0.0 };
-                if f32::midpoint(jaccard_max, cosine) >= self.floor(asking) {
-                    self.offer(asking, IncomingOrdinal(self.cells.members()[place]), cosine);
+                if f32::midpoint(jaccard_max, *cosine) >= self.floor(asking) {
+                    self.offer(asking, IncomingOrdinal(self.cells.members()[place]), *cosine);
                 }
-            });
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::cells::{self, Fineness, NO_CELL};
 use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal};
+use crate::graph::panels::Panels;
 use crate::graph::scan::{dot, dots};
 use crate::graph::top;
 use crate::graph::vectors::QuantizedVectors;
@@ -134,7 +135,7 @@ impl Placed {
                 Some(earlier) => placed.take_over(incoming, &marks.vectors, earlier, cancellation),
                 None => (0..incoming.passage.len() as u32).collect(),
             };
-            let found = cells::nearest(&incoming.vectors, &unknown, &placed.vectors, cancellation)?;
+            let found = cells::nearest(&incoming.vectors, &unknown, &Panels::of_all(&placed.vectors), cancellation)?;
             unknown.iter().zip(found).for_each(|(row, cell)| placed.cells[*row as usize] = cell);
         }
         placed.is_member = cells::members(&placed.cells, &marks.incoming, rows_max);

@@ -18,6 +18,7 @@ use super::cells::{self, Cells, Fineness};
 use super::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Position, Rows,
 };
+use super::panels::{CosineRoom, Panels};
 use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
@@ -157,6 +158,9 @@ pub fn match_questions(
     Ok(PackedMatches::of(&matched, marks, placed, reach, settings))
 }
 
+/// Questions whose nearest centers one thread finds at a time.
+const QUESTIONS_PER_TASK: usize = 64;
+
 /// Puts how far each of these questions reaches into `reach`. Returns them by their nearest centers: neighbors in this
 /// order look into the same cells, which are read from memory once for all of them.
 fn by_nearest_center(
@@ -168,11 +172,15 @@ fn by_nearest_center(
     if centers.is_empty() {
         return questions.to_vec();
     }
-    let of_one = |cosines: &mut Vec<f32>, question: &OutgoingOrdinal| {
-        let (nearest, reach) = cells::reach(&outgoing.vectors, question.0, centers, fineness, cosines);
-        (nearest, *question, reach)
+    let centers = Panels::of_all(centers);
+    let of_some = |room: &mut CosineRoom, questions: &[OutgoingOrdinal]| {
+        let rows: Vec<u32> = questions.iter().map(|question| question.0).collect();
+        let found = cells::reaches(&outgoing.vectors, &rows, &centers, fineness, room);
+        let found = found.into_iter().zip(questions).map(|((nearest, reach), question)| (nearest, *question, reach));
+        found.collect::<Vec<_>>()
     };
-    let mut found: Vec<(u32, OutgoingOrdinal, f32)> = questions.par_iter().map_init(Vec::new, of_one).collect();
+    let some = questions.par_chunks(QUESTIONS_PER_TASK).map_init(CosineRoom::default, of_some);
+    let mut found: Vec<(u32, OutgoingOrdinal, f32)> = some.flatten_iter().collect();
     found.sort_unstable_by_key(|it| (it.0, it.1));
     let ordered = found.into_iter().map(|(_, question, own)| {
         reach[question.index()] = own;
