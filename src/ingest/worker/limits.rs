@@ -3,7 +3,7 @@
 use std::io;
 
 /// Bytes of a worker's address space, including its program and stack.
-pub(super) const WORKER_BYTES_MAX: u64 = 512 << 20;
+pub(super) const WORKER_BYTES_MAX: u64 = 768 << 20;
 /// Bytes of the address space of a converter.
 pub(super) const CONVERTER_BYTES_MAX: u64 = 1 << 30;
 /// Files that a converter may have open.

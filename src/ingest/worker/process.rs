@@ -64,8 +64,8 @@ impl Worker {
         let mut child = Command::new(std::path::absolute(program).map_err(not_started)?)
             .arg(ARGUMENT)
             .env_clear()
-            // One heap: those that threads reserve for themselves would count as memory.
-            .env("MALLOC_ARENA_MAX", "1")
+            // What allocators reserve for threads and for later would count as memory.
+            .envs([("MALLOC_ARENA_MAX", "1"), ("MIMALLOC_ARENA_RESERVE", "0")])
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

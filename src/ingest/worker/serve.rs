@@ -14,7 +14,7 @@ const STACK_BYTES: usize = 32 << 20;
 /// Maximum characters of a parser's panic message.
 const PANIC_CHARS_MAX: usize = 160;
 
-/// Serves jobs until `input` ends, in a process that gives up everything that it does not need: memory beyond 512 MiB,
+/// Serves jobs until `input` ends, in a process that gives up everything that it does not need: memory beyond 768 MiB,
 /// opening files and connections, starting processes.
 ///
 /// This is a complete worker program: pass it the process's standard input, and a standard output to which nothing else
