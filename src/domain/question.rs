@@ -1,6 +1,7 @@
 //! Pseudo-queries: what a passage answers and what it raises (`HopRAG`, section 3.2).
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeSeq as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{PassageId, QuestionId};
 
@@ -57,31 +58,32 @@ impl QuestionOrigin {
     }
 }
 
-/// The sparse representation of a question or passage: folded names and stems.
+/// The sparse representation of a question or passage: folded names and stems, sorted and without duplicates.
 ///
-/// Sorted and without duplicates. A list, because there are millions of them with few items each.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// There are millions of them with few keywords each, so they are one text: each keyword ends with a line feed, and has
+/// none itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(from = "Vec<String>")]
-pub struct Keywords(Box<[String]>);
+pub struct Keywords(Box<str>);
 
 impl Keywords {
     /// Returns the Jaccard index |A ∩ B| / |A ∪ B|; 0 if both are empty.
     #[must_use]
     pub fn jaccard(&self, other: &Self) -> f32 {
-        let shared = self.0.iter().filter(|keyword| other.0.binary_search(keyword).is_ok()).count();
-        let all = self.0.len() + other.0.len() - shared;
+        let shared = self.iter().filter(|keyword| other.iter().any(|it| it == *keyword)).count();
+        let all = self.len() + other.len() - shared;
         if all == 0 { 0.0 } else { shared as f32 / all as f32 }
     }
 
     /// Iterates in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
+        self.0.split_terminator(END)
     }
 
     /// Returns how many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.iter().count()
     }
 
     /// Returns whether it is empty.
@@ -91,11 +93,31 @@ impl Keywords {
     }
 }
 
+/// What ends each of [`Keywords`].
+const END: char = '\n';
+
 impl From<Vec<String>> for Keywords {
+    /// A line feed in a keyword becomes a space.
     fn from(mut keywords: Vec<String>) -> Self {
+        for keyword in keywords.iter_mut().filter(|it| it.contains(END)) {
+            *keyword = keyword.replace(END, " ");
+        }
         keywords.sort_unstable();
         keywords.dedup();
-        Self(keywords.into())
+        let mut all = String::with_capacity(keywords.iter().map(|it| it.len() + END.len_utf8()).sum());
+        for keyword in keywords {
+            all.push_str(&keyword);
+            all.push(END);
+        }
+        Self(all.into())
+    }
+}
+
+impl Serialize for Keywords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut all = serializer.serialize_seq(Some(self.len()))?;
+        self.iter().try_for_each(|keyword| all.serialize_element(keyword))?;
+        all.end()
     }
 }
 
@@ -151,5 +173,17 @@ mod tests {
         let b: Keywords = ["y", "z"].into_iter().collect();
         assert!((a.jaccard(&b) - 1.0 / 3.0).abs() < 1e-6);
         assert!((Keywords::default().jaccard(&Keywords::default())).abs() < f32::EPSILON);
+    }
+
+    #[test]
+    fn keywords_are_a_sorted_set_that_json_keeps() {
+        let keywords: Keywords = ["mill", "", "é ü", "mill", "two\nlines"].into_iter().collect();
+        assert_eq!(keywords.iter().collect::<Vec<_>>(), ["", "mill", "two lines", "é ü"]);
+        assert_eq!((keywords.len(), keywords.is_empty()), (4, false));
+        let json = serde_json::to_string(&keywords).unwrap();
+        assert_eq!(json, r#"["","mill","two lines","é ü"]"#);
+        assert_eq!(serde_json::from_str::<Keywords>(&json).unwrap(), keywords);
+        let (none, empty): (Keywords, Keywords) = (Keywords::default(), [""].into_iter().collect());
+        assert_eq!((none.len(), none.is_empty(), empty.len(), empty.is_empty()), (0, true, 1, false));
     }
 }
