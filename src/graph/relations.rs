@@ -91,7 +91,8 @@ fn places(graph: &PassageGraph<'_>, entities: &[EntityOrdinal]) -> Vec<u32> {
 /// Finds relations by rule. A sentence of `k` entities gives each pair 1/(k − 1), so that all of it counts for one
 /// mention each.
 fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation) -> Result<Vec<Relation>> {
-    let mut found = Vec::new();
+    // About what most collections need: growing it copies all.
+    let mut found = Vec::with_capacity(2 * graph.mention_entity.len());
     let subjects = subjects(graph, places);
     for document in graph.documents() {
         cancellation.check()?;
@@ -155,7 +156,17 @@ fn summed(mut found: Vec<Relation>) -> Vec<Relation> {
         let best = said.reduce(|best, next| if next.weight > best.weight { next } else { best });
         Relation { ends: same[0].ends, weight, sentence: best.and_then(|it| it.sentence) }
     };
-    found.chunk_by(|a, b| a.ends == b.ends).map(sum).collect()
+    // In place: there may be many millions.
+    let (mut kept, mut at) = (0, 0);
+    while at < found.len() {
+        let same = found[at..].iter().take_while(|it| it.ends == found[at].ends).count();
+        found[kept] = sum(&found[at..at + same]);
+        kept += 1;
+        at += same;
+    }
+    found.truncate(kept);
+    found.shrink_to_fit();
+    found
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ impl<'a> Corpus<'a> {
     /// Returns the corpus of documents of which some were taken from the last version.
     pub(super) fn after(units: &'a CorpusUnits<'a>) -> Self {
         let mut corpus = Self { version: units.version.as_ref(), ..Self::default() };
+        corpus.reserve(units);
         for (unit, seal) in &units.units {
             match unit {
                 CorpusUnit::Read(unit, before) => corpus.add_read(unit, *before, *seal),
@@ -54,6 +55,28 @@ impl<'a> Corpus<'a> {
             }
         }
         corpus
+    }
+
+    /// Reserves what these documents need: lists of millions of questions are not to be copied while they grow.
+    fn reserve(&mut self, units: &CorpusUnits<'_>) {
+        let [mut passages, mut incoming, mut outgoing] = [0; 3];
+        if let Some(version) = &units.version {
+            let graph = &version.graph;
+            passages += graph.passage_document.len();
+            incoming += graph.incoming_sentence.len();
+            outgoing += graph.outgoing_sentence.len();
+        }
+        for passage in units.units.iter().filter_map(|(unit, _)| unit.read()).flat_map(|unit| &unit.passages) {
+            let raised = passage.questions.iter().filter(|it| it.kind == QuestionKind::Outgoing).count();
+            (passages, outgoing) = (passages + 1, outgoing + raised);
+            incoming += passage.questions.len() - raised;
+        }
+        self.passages.reserve_exact(passages);
+        self.extractions.reserve_exact(passages);
+        self.incoming.reserve_exact(incoming);
+        self.incoming_passage.reserve_exact(incoming);
+        self.outgoing.reserve_exact(outgoing);
+        self.outgoing_passage.reserve_exact(outgoing);
     }
 
     /// Adds a document that was read from the records, if it has passages.

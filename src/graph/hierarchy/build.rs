@@ -113,6 +113,9 @@ pub fn pack_hierarchy_after(
 
 fn pack_relations(related: &[Relation], entities: &[EntityOrdinal], count: usize, packed: &mut PackedHierarchy) {
     let mut rows = vec![0; count + 1];
+    packed.relation_entity.reserve_exact(related.len());
+    packed.relation_weight.reserve_exact(related.len());
+    packed.relation_sentence.reserve_exact(related.len());
     for relation in related {
         let [first, second] = relation.ends.map(|place| entities[place as usize]);
         rows[first.index() + 1] += 1;

@@ -145,7 +145,12 @@ fn entity_layer(
     cancellation: &Cancellation,
 ) -> Result<Layer> {
     let graph = &wording.graph;
-    let mut layer = Layer::default();
+    let mut layer = Layer {
+        numbers: Vec::with_capacity(entities.len()),
+        vectors: Vec::with_capacity(entities.len() * sentences.dimension),
+        central: Vec::with_capacity(entities.len()),
+        is_touched: Vec::new(),
+    };
     let fill = |(vector, entity): (&mut [f32], &EntityOrdinal)| {
         vector.fill(0.0);
         for sentence in sentences_of(graph, *entity) {

@@ -330,6 +330,11 @@ fn lay_out(
     let mut rows = LaidOut { graph: *graph, entities: entities.merged(), cues: cues.merged(), packed, statistics };
     rows.packed.passage_mentions.push(0);
     rows.statistics.passage_lower.push(0);
+    // Most stay.
+    rows.packed.mention_entity.reserve(graph.mention_entity.len());
+    rows.packed.mention_sentence.reserve(graph.mention_sentence.len());
+    rows.packed.mention_cues.reserve(graph.mention_cues.len());
+    rows.statistics.lower_entity.reserve(known.lower_entity.len());
     let is_cut: FxHashSet<PassageOrdinal> = known.passage_cut.items().iter().copied().collect();
     for ((found, before), passage) in found.iter().zip(&staying.passages).zip(PassageOrdinal::first(found.len())) {
         let was_cut = match (found, before) {

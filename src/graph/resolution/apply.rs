@@ -53,6 +53,8 @@ pub fn resolved(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> Packed
 
 fn mentions(graph: &PassageGraph<'_>, resolution: &Resolution<'_>, found: &mut PackedGraph) {
     found.passage_mentions.push(0);
+    found.mention_entity.reserve_exact(graph.mention_entity.len());
+    found.mention_sentence.reserve_exact(graph.mention_entity.len());
     for passage in graph.passages() {
         let document = graph.passage_document[passage];
         let thing = |mention| resolution.canonical(graph.mention_entity[mention], document);

@@ -74,7 +74,7 @@ impl<'a> Texts<'a> {
         let bare = |question: &QuestionPart<'a>| Titled { title: None, text: question.text };
         let mut texts = Self {
             passages: Vec::with_capacity(passages.len()),
-            sentences: Vec::new(),
+            sentences: Vec::with_capacity(passages.iter().map(|it| it.sentences.len()).sum()),
             incoming: incoming.iter().map(bare).collect(),
             outgoing: outgoing.iter().map(bare).collect(),
         };
