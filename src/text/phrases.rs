@@ -9,6 +9,10 @@ use super::terms::Terms;
 /// Marks that do not count between words: quotation marks, apostrophes, back quotes, asterisks and brackets.
 const MARKS: &str = "\"'`*()[]{}“”„‟‘’‚‛«»‹›「」『』《》〈〉【】〔〕〖〗";
 
+/// The lower-case form of Σ, but for the end of a word.
+const SIGMA: char = 'σ';
+const FINAL_SIGMA: char = 'ς';
+
 /// A phrase that is looked for word for word.
 #[derive(Debug, Clone)]
 pub(crate) struct Phrase {
@@ -36,6 +40,10 @@ impl Phrase {
     /// terms are others.
     #[must_use]
     pub(crate) fn terms(&self) -> Vec<String> {
+        // What follows a capital sigma in the text decides what it becomes in a term.
+        if self.compared.contains(SIGMA) {
+            return Vec::new();
+        }
         let mut terms = Terms::of(&self.written).words;
         // Beside another character, one by itself is half of a pair.
         let is_single = |term: &str| term.chars().count() == 1 && term.contains(is_unspaced);
@@ -89,7 +97,7 @@ impl Compared {
                 if last.is_some() && (is_after_space || parts) {
                     compared.push(' ');
                 }
-                compared.push(c);
+                compared.push(if c == FINAL_SIGMA { SIGMA } else { c });
                 (last, is_after_space, is_after_mark) = (Some(c), false, false);
             }
         }
@@ -179,6 +187,19 @@ mod tests {
         ] {
             assert_eq!(Phrase::of(phrase).unwrap().terms(), expect, "{phrase}");
         }
+    }
+
+    #[test]
+    fn a_sigma_is_found_whatever_follows_it() {
+        let phrase = Phrase::of("ΟΔΟΣ").unwrap();
+        for text in ["ΟΔΟΣ", "οδος", "ΟΔΟΣ.α", "ΟΔΟΣ-2", "η ΟΔΟΣ του"] {
+            assert!(phrase.is_in(&Compared::of(text)), "{text}");
+            let known = terms(text);
+            assert!(phrase.terms().iter().all(|term| known.contains(term)), "{text}");
+        }
+        let pieces = Phrase::of("aкнигаΣ.aa").unwrap();
+        assert!(pieces.is_in(&Compared::of("aкнигаΣ.aa東")));
+        assert!(pieces.terms().iter().all(|term| terms("aкнигаΣ.aa東").contains(term)));
     }
 
     proptest! {
