@@ -48,7 +48,9 @@ impl Panels {
             Codes::Panels(panels(vectors, rows))
         } else {
             let mut codes = Vec::with_capacity(rows.len() * dimension);
-            rows.iter().for_each(|row| codes.extend_from_slice(vectors.codes(*row)));
+            for row in rows {
+                codes.extend_from_slice(vectors.codes(*row));
+            }
             Codes::Rows(codes)
         };
         Self { dimension, scales, codes }

@@ -30,9 +30,9 @@ pub(super) const UNDESCRIBED: &str = "no descriptions";
 /// The stage in which a model summarizes clusters of entities, and where its failures are recorded.
 pub(super) const SUMMARIZED: &str = "summaries";
 pub(super) const UNSUMMARIZED: &str = "no summaries";
-/// What a writer of many documents keeps of the database in memory, in KiB: the indexes of ids of some hundred thousand
+/// What a writer of many documents keeps of the database in memory: the indexes of ids of some hundred thousand
 /// passages. It does not help to read all rows once.
-const CACHE_KIB: i32 = 64 << 10;
+const CACHE_BYTES: i32 = 64 << 20;
 pub(super) const DONE: u8 = 1;
 pub(super) const FAILED: u8 = 2;
 
@@ -142,7 +142,7 @@ impl Records {
         units.iter().try_for_each(check)?;
         let stop = self.cancellation.clone();
         self.write(|transaction| {
-            transaction.pragma_update(None, "cache_size", -CACHE_KIB)?;
+            transaction.pragma_update(None, "cache_size", -(CACHE_BYTES >> 10))?;
             let mut remove = Remove::new(transaction)?;
             let mut insert = Insert::new(transaction)?;
             for unit in units {
