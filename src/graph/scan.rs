@@ -279,7 +279,8 @@ mod tests {
             panels in 0usize..6,
             seed in any::<i8>(),
         ) {
-            let code = |i: usize| if i.is_multiple_of(7) { i8::MIN } else { (i as i8).wrapping_mul(31).wrapping_add(seed) };
+            let varied = |i: usize| (i as i8).wrapping_mul(31).wrapping_add(seed);
+            let code = |i: usize| if i.is_multiple_of(7) { i8::MIN } else { varied(i) };
             let codes: Vec<i8> = (0..panels * PANEL_ROWS * 256).map(code).collect();
             let mut blocks = vec![[0; PANEL_BLOCK]; panels * 256 / PANEL_CODES];
             for (number, row) in codes.chunks_exact(256).enumerate() {
