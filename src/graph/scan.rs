@@ -181,7 +181,7 @@ mod wide {
     }
 }
 
-/// Returns whether the processor multiplies panels faster than rows.
+/// Returns whether the processor has the instruction that multiplies bytes, and so multiplies panels faster than rows.
 pub(crate) fn has_panels() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -231,12 +231,11 @@ pub(crate) fn dots(codes: &[i8], query: &[i8], sums: &mut Vec<i32>) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;
-        let is_wide = has!("avx512f") && has!("avx512bw") && has!("avx512vl");
-        if is_wide && has!("avx512vnni") {
+        if has_panels() {
             // SAFETY: as in `dot`: the processor has the instructions.
             return unsafe { wide::rows_vnni(codes, query, sums) };
         }
-        if is_wide {
+        if has!("avx512f") && has!("avx512bw") && has!("avx512vl") {
             // SAFETY: as in `dot`: the processor has the instructions.
             return unsafe { wide::rows_avx512(codes, query, sums) };
         }

@@ -28,8 +28,7 @@ pub(crate) fn convert(program: &Path, command: &[String], file: &Path, bytes_max
     let arguments = command.iter().map(|argument| in_place(argument, &path));
     let mut starting = Command::new(std::path::absolute(program).map_err(failed)?);
     starting.args(["worker", "--converter", "--"]).args(arguments);
-    // Before it becomes the converter, its limit counts what the allocator reserves.
-    starting.env("MIMALLOC_ARENA_RESERVE", "0");
+    starting.envs([limits::NO_RESERVE]);
     starting.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut starting, 0);

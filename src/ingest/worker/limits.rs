@@ -6,6 +6,8 @@ use std::io;
 pub(super) const WORKER_BYTES_MAX: u64 = 768 << 20;
 /// Bytes of the address space of a converter.
 pub(super) const CONVERTER_BYTES_MAX: u64 = 1 << 30;
+/// The variable by which mimalloc reserves no address space for later, which would count as memory.
+pub(super) const NO_RESERVE: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "0");
 /// Files that a converter may have open.
 const CONVERTER_FILES_MAX: u64 = 64;
 /// Bytes of each file that a converter writes.

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::frame::{self, Frame, HELLO, Tag};
-use super::limits::WORKER_BYTES_MAX;
+use super::limits::{NO_RESERVE, WORKER_BYTES_MAX};
 use super::message::{Head, Job, LeftOut, Piece, Refusal};
 use crate::domain::{PositionMark, Positions};
 use crate::ingest::extracted::Extracted;
@@ -64,8 +64,8 @@ impl Worker {
         let mut child = Command::new(std::path::absolute(program).map_err(not_started)?)
             .arg(ARGUMENT)
             .env_clear()
-            // What allocators reserve for threads and for later would count as memory.
-            .envs([("MALLOC_ARENA_MAX", "1"), ("MIMALLOC_ARENA_RESERVE", "0")])
+            // One heap: those that threads reserve for themselves would count as memory.
+            .envs([("MALLOC_ARENA_MAX", "1"), NO_RESERVE])
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -30,11 +30,11 @@ pub(super) const UNDESCRIBED: &str = "no descriptions";
 /// The stage in which a model summarizes clusters of entities, and where its failures are recorded.
 pub(super) const SUMMARIZED: &str = "summaries";
 pub(super) const UNSUMMARIZED: &str = "no summaries";
+pub(super) const DONE: u8 = 1;
+pub(super) const FAILED: u8 = 2;
 /// What a writer of many documents keeps of the database in memory: the indexes of ids of some hundred thousand
 /// passages. It does not help to read all rows once.
 const CACHE_BYTES: i32 = 64 << 20;
-pub(super) const DONE: u8 = 1;
-pub(super) const FAILED: u8 = 2;
 
 /// A document with all that was made from it.
 #[derive(Debug, Clone, PartialEq)]
