@@ -187,17 +187,18 @@ impl<'a> Cells<'a> {
         &self.members
     }
 
-    /// Appends to `visits` the cells that searches for `rows` of `query` look into, each with the place of the row.
+    /// Appends to `visits` the cells that searches for `rows` of `query` look into, each with the place of the row:
+    /// those whose centers have a cosine in `range`.
     pub(crate) fn within(
         &self,
         (query, rows): (&Vectors<'_>, &[u32]),
-        reach: impl Fn(usize) -> f32,
+        range: impl Fn(usize) -> Range<f32>,
         room: &mut CosineRoom,
         visits: &mut Vec<(u32, usize)>,
     ) {
         self.centers.each_cosine((query, rows), 0..self.centers.len(), room, |place, cosines| {
-            let reach = reach(place);
-            let near = (0..).zip(cosines).filter(|(_, cosine)| **cosine >= reach);
+            let range = range(place);
+            let near = (0..).zip(cosines).filter(|(_, cosine)| range.contains(cosine));
             visits.extend(near.map(|(cell, _)| (cell, place)));
         });
     }
@@ -278,7 +279,7 @@ mod tests {
         let cells = Cells::of(view, all.into_iter().zip(places).collect(), &around, is_copied);
         let (mut near, mut found, mut room) = (Vec::new(), Vec::new(), CosineRoom::default());
         let (_, reach) = reaches(&view, &[row], &centers, fineness, &mut room)[0];
-        cells.within((&view, &[row]), |_| reach, &mut room, &mut near);
+        cells.within((&view, &[row]), |_| reach..f32::INFINITY, &mut room, &mut near);
         for (cell, _) in near {
             cells.visit(cell, (&view, &[row]), &mut room, |_, places, cosines| {
                 for (place, cosine) in places.zip(cosines) {

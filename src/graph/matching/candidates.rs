@@ -24,6 +24,7 @@ const fn signature_bit(keyword: KeywordOrdinal) -> u64 {
 }
 
 /// In-coming questions by keyword.
+#[derive(Default)]
 pub(super) struct Postings {
     /// The questions of keyword `k`: rows of `questions`.
     starts: Vec<u32>,
@@ -58,6 +59,12 @@ impl Postings {
         if keyword.index() + 1 < self.starts.len() { &self.questions[row(&self.starts, keyword)] } else { &[] }
     }
 
+    /// Returns whether a question has a keyword that this in-coming one has too, and at most `most` in all.
+    pub(super) fn share(&self, asked: &[KeywordOrdinal], answered: &[KeywordOrdinal], most: usize) -> bool {
+        let mut shared = asked.iter().filter(|it| answered.binary_search(it).is_ok());
+        shared.any(|keyword| self.of_keyword(*keyword).len() <= most)
+    }
+
     /// Returns the keywords that more than `most` questions have, ascending.
     pub(super) fn frequent(&self, most: usize) -> Vec<KeywordOrdinal> {
         let keywords = KeywordOrdinal::first(self.starts.len() - 1);
@@ -72,6 +79,22 @@ const LANES: usize = 16;
 /// Groups that one thread matches at a time; fewer are not worth a table of scores.
 const GROUPS_PER_TASK: usize = 4;
 
+/// Which cells out-coming questions look into, by the cosine with a center.
+#[derive(Clone, Copy)]
+pub(super) struct Reach<'a> {
+    /// The least of each question.
+    pub(super) least: &'a [f32],
+    /// That from which on a cell need not be examined again, if any.
+    pub(super) examined: Option<&'a [f32]>,
+}
+
+impl Reach<'_> {
+    fn of(self, question: OutgoingOrdinal) -> Range<f32> {
+        let examined = self.examined.map_or(f32::INFINITY, |it| it[question.index()]);
+        self.least[question.index()]..examined
+    }
+}
+
 /// What candidates there are, and how they are scored.
 pub(super) struct Scoring<'a> {
     outgoing: &'a Questions<'a, OutgoingOrdinal>,
@@ -81,8 +104,7 @@ pub(super) struct Scoring<'a> {
     /// All that there are: they say which keywords are too frequent.
     all: &'a Postings,
     cells: &'a Cells<'a>,
-    /// How far each out-coming question reaches.
-    reach: &'a [f32],
+    reach: Reach<'a>,
     /// The keywords of each in-coming question as a set of bits, by place in the cells.
     signatures: Vec<u64>,
     options: &'a MatchOptions,
@@ -117,7 +139,7 @@ impl<'a> Scoring<'a> {
     pub(super) fn of(
         (outgoing, incoming): (&'a Questions<'a, OutgoingOrdinal>, &'a Questions<'a, IncomingOrdinal>),
         (postings, all): (&'a Postings, &'a Postings),
-        (cells, reach): (&'a Cells<'a>, &'a [f32]),
+        (cells, reach): (&'a Cells<'a>, Reach<'a>),
         options: &'a MatchOptions,
     ) -> Self {
         let signatures = cells.members().par_iter().map(|it| signature(incoming.keywords_of(IncomingOrdinal(*it))));
@@ -195,8 +217,8 @@ impl<'a> Scoring<'a> {
         let vectors = &self.outgoing.vectors;
         let rows: Vec<u32> = group.iter().map(|asking| asking.question.0).collect();
         visits.clear();
-        let reach = |place: usize| self.reach[group[place].question.index()];
-        self.cells.within((vectors, &rows), reach, cosines, visits);
+        let range = |place: usize| self.reach.of(group[place].question);
+        self.cells.within((vectors, &rows), range, cosines, visits);
         visits.sort_unstable();
         for of_cell in visits.chunk_by(|a, b| a.0 == b.0) {
             let rows: Vec<u32> = of_cell.iter().map(|(_, place)| rows[*place]).collect();

@@ -12,7 +12,7 @@ use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOr
 use crate::graph::panels::Panels;
 use crate::graph::scan::{dot, dots};
 use crate::graph::top;
-use crate::graph::vectors::QuantizedVectors;
+use crate::graph::vectors::{QuantizedVectors, Vectors};
 
 /// A question that is not there, or not any more.
 const GONE: u32 = u32::MAX;
@@ -192,6 +192,17 @@ impl Placed {
         self.moved.get(cell as usize).copied().filter(|cell| *cell != GONE)
     }
 
+    /// Returns whether an in-coming question is examined by a search of this reach.
+    pub(super) fn is_within(
+        &self,
+        incoming: IncomingOrdinal,
+        (vectors, question): (&Vectors<'_>, u32),
+        reach: f32,
+    ) -> bool {
+        let cell = self.cells[incoming.index()];
+        self.is_member[incoming.index()] && vectors.cosine(question, &self.vectors.view(), cell) >= reach
+    }
+
     /// Returns the rows that are examined, each with its cell.
     pub(super) fn members(&self) -> Vec<(u32, u32)> {
         let members = (0..).zip(&self.cells).zip(&self.is_member).filter(|it| *it.1);
@@ -205,9 +216,19 @@ pub(super) struct Difference {
     pub(super) anew: Vec<OutgoingOrdinal>,
     /// Questions that keep their matches, unless one of `added` is better, ascending.
     pub(super) kept: Vec<OutgoingOrdinal>,
-    /// The reach of each of these; unspecified for the others.
+    /// Questions of which a match is examined elsewhere, or that look into other cells than before, ascending.
+    pub(super) shifted: Vec<OutgoingOrdinal>,
+    /// The reach of the kept ones, and the earlier reach of the shifted ones; unspecified for the others.
     pub(super) reach: Vec<f32>,
     pub(super) added: Added,
+}
+
+/// What a change does to a question, with its reach before.
+#[derive(Clone, Copy)]
+enum Effect {
+    Anew,
+    Kept(f32),
+    Shifted(f32),
 }
 
 /// In-coming questions that may be new candidates.
@@ -230,7 +251,8 @@ impl Difference {
         let all = || outgoing.passage.ordinals();
         let reach = vec![f32::NEG_INFINITY; all().len()];
         let Some(surviving) = surviving else {
-            return Ok(Self { anew: all().collect(), kept: Vec::new(), reach, added: Added::default() });
+            let (kept, shifted) = (Vec::new(), Vec::new());
+            return Ok(Self { anew: all().collect(), kept, shifted, reach, added: Added::default() });
         };
         let matches = &surviving.earlier.matches;
         // The old and new cell of an in-coming question: searches of these cells found it or find it.
@@ -248,37 +270,42 @@ impl Difference {
         };
         let looks_at_all = fineness.reaches_all(placed.centers.len());
         let toggled = toggled(&surviving.earlier.frequent, frequent);
-        let is_kept = |cosines: &mut Vec<f32>, question: OutgoingOrdinal| {
+        let effect = |cosines: &mut Vec<f32>, question: OutgoingOrdinal| {
             let before = surviving.outgoing[question.index()];
             if before == GONE || cancellation.is_cancelled() {
-                return None;
+                return Effect::Anew;
             }
             let reach = matches.outgoing_reach[OutgoingOrdinal(before)];
-            let mut own = matches.outgoing_matched.of(OutgoingOrdinal(before));
+            let own = matches.outgoing_matched.of(OutgoingOrdinal(before));
+            let mut own = own.map(|place| surviving.now[matches.matched_incoming[place].index()]);
             // The file of the last version may be forged: no question is matched inside its own passage.
             let is_elsewhere = |now| incoming.passage[IncomingOrdinal(now)] != outgoing.passage[question];
-            let is_there = |it: IncomingOrdinal| {
-                let now = surviving.now[it.index()];
-                now != GONE && stays[now as usize] && is_elsewhere(now)
-            };
-            let has_all = own.all(|place| is_there(matches.matched_incoming[place]));
-            let is_toggled = outgoing.keywords_of(question).iter().any(|it| toggled.binary_search(it).is_ok());
+            let has_all = own.clone().all(|now| now != GONE && is_elsewhere(now));
+            if !has_all || outgoing.keywords_of(question).iter().any(|it| toggled.binary_search(it).is_ok()) {
+                return Effect::Anew;
+            }
             let changed = &placed.changed;
             outgoing.vectors.each_cosine(question.0, &changed.view(), 0..changed.len(), cosines);
-            let looks_elsewhere = cosines.iter().any(|cosine| *cosine >= reach);
-            let reach = if looks_at_all && reach.is_finite() { f32::NEG_INFINITY } else { reach };
-            (has_all && !is_toggled && !looks_elsewhere).then_some(reach)
+            if own.any(|now| !stays[now as usize]) || cosines.iter().any(|cosine| *cosine >= reach) {
+                return Effect::Shifted(reach);
+            }
+            Effect::Kept(if looks_at_all && reach.is_finite() { f32::NEG_INFINITY } else { reach })
         };
         let all = 0..all().len() as u32;
-        let found = all.into_par_iter().map_init(Vec::new, |cosines, it| is_kept(cosines, OutgoingOrdinal(it)));
-        let found: Vec<Option<f32>> = found.collect();
+        let effects = all.into_par_iter().map_init(Vec::new, |cosines, it| effect(cosines, OutgoingOrdinal(it)));
+        let effects: Vec<Effect> = effects.collect();
         cancellation.check()?;
-        let (mut anew, mut kept) = (Vec::new(), Vec::new());
-        for (question, found) in outgoing.passage.ordinals().zip(&found) {
-            if found.is_some() { kept.push(question) } else { anew.push(question) }
+        let mut difference = Self { anew: Vec::new(), kept: Vec::new(), shifted: Vec::new(), reach, added };
+        for (question, effect) in outgoing.passage.ordinals().zip(effects) {
+            let (questions, reach) = match effect {
+                Effect::Anew => (&mut difference.anew, f32::NEG_INFINITY),
+                Effect::Kept(reach) => (&mut difference.kept, reach),
+                Effect::Shifted(reach) => (&mut difference.shifted, reach),
+            };
+            questions.push(question);
+            difference.reach[question.index()] = reach;
         }
-        let reach = found.iter().map(|it| it.unwrap_or(f32::NEG_INFINITY)).collect();
-        Ok(Self { anew, kept, reach, added })
+        Ok(difference)
     }
 }
 

@@ -13,6 +13,7 @@ mod edges;
 mod kept;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::cells::{self, Cells, Fineness};
 use super::ordinal::{
@@ -23,7 +24,7 @@ use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
 pub use candidates::jaccard;
-use candidates::{Postings, Scoring};
+use candidates::{Postings, Reach, Scored, Scoring};
 use difference::{Difference, Marks, Placed, Surviving};
 pub use edges::{PassageEdge, edges};
 pub use kept::{Earlier, Matches, PackedMatches};
@@ -135,27 +136,52 @@ pub fn match_questions(
     let frequent = postings.frequent(options.keyword_frequency_max);
     let known = (&placed, &frequent[..], fineness);
     let difference = Difference::of(outgoing, incoming, known, earlier.as_ref(), cancellation)?;
-    let Difference { anew, kept, mut reach, added } = difference;
+    let Difference { mut anew, kept, shifted, mut reach, added } = difference;
+    let before = |question| earlier.as_ref().map_or_else(Vec::new, |it| it.kept(question));
 
-    let is_copied = anew.len().saturating_mul(options.neighbors) > incoming.passage.len();
+    // Those that look into other cells than before are compared with what is in these. Those that would not find all
+    // their matches again are matched anew.
+    let examined = reach.clone();
+    let shifted = by_nearest_center(&shifted, outgoing, (&placed.vectors, fineness), &mut reach);
+    let finds = |question: OutgoingOrdinal, it: IncomingOrdinal| {
+        let (asked, answered) = (outgoing.keywords_of(question), incoming.keywords_of(it));
+        placed.is_within(it, (&outgoing.vectors, question.0), reach[question.index()])
+            || postings.share(asked, answered, options.keyword_frequency_max)
+    };
+    let finds_all = |question: &OutgoingOrdinal| before(*question).iter().all(|it| finds(*question, it.0));
+    let (shifted, others): (Vec<_>, Vec<_>) = shifted.into_par_iter().partition(finds_all);
+    anew.extend(others);
+    let is_copied = (anew.len() + shifted.len()).saturating_mul(options.neighbors) > incoming.passage.len();
     let cells = Cells::of(incoming.vectors, placed.members(), &placed.vectors, is_copied);
-    let order = by_nearest_center(&anew, outgoing, (&placed.vectors, fineness), &mut reach);
+    let anew = by_nearest_center(&anew, outgoing, (&placed.vectors, fineness), &mut reach);
     cancellation.check()?;
-    let scoring = Scoring::of((outgoing, incoming), (&postings, &postings), (&cells, &reach), options);
-    let mut matched = scoring.matches(&order, |_| Vec::new(), cancellation)?;
+    let score =
+        |candidates, cells, reach| Scoring::of((outgoing, incoming), (candidates, &postings), (cells, reach), options);
+    let (all, none) = (Reach { least: &reach, examined: None }, Postings::default());
+    let mut matched = score(&postings, &cells, all).matches(&anew, |_| Vec::new(), cancellation)?;
+    let others = Reach { examined: Some(&examined), ..all };
+    let shifted_matches = score(&none, &cells, others).matches(&shifted, before, cancellation)?;
 
-    // All others keep their matches, unless a new candidate is better.
+    // All but those that are matched anew keep their matches, unless a new candidate is better.
     let cells = Cells::of(incoming.vectors, added.members, &placed.vectors, true);
     let added = Postings::of(incoming, added.questions);
-    let scoring = Scoring::of((outgoing, incoming), (&added, &postings), (&cells, &reach), options);
-    matched.extend(scoring.matches(
-        &kept,
-        |question| earlier.as_ref().map_or_else(Vec::new, |it| it.kept(question)),
-        cancellation,
-    )?);
+    let scoring = score(&added, &cells, all);
+    matched.extend(scoring.matches(&kept, before, cancellation)?);
+    let best = by_question(shifted_matches);
+    let best = |question| best.get(&question).cloned().unwrap_or_default();
+    matched.extend(scoring.matches(&shifted, best, cancellation)?);
     // Best first within a question, as they were found.
     matched.sort_by_key(|it| it.outgoing);
     Ok(PackedMatches::of(&matched, marks, placed, reach, settings))
+}
+
+/// Returns matches by question, as they come.
+fn by_question(matched: Vec<Matched>) -> FxHashMap<OutgoingOrdinal, Vec<Scored>> {
+    let mut found: FxHashMap<OutgoingOrdinal, Vec<Scored>> = FxHashMap::default();
+    for Matched { outgoing, incoming, similarity } in matched {
+        found.entry(outgoing).or_default().push((incoming, similarity));
+    }
+    found
 }
 
 /// Questions whose nearest centers one thread finds at a time.
