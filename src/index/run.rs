@@ -216,8 +216,9 @@ impl Run {
         if is_current && !self.is_reported_anew(is_removal, handle)? {
             self.note_opening()?;
             self.writer.records().set_model_place(self.embedder.place())?;
-            let status = self.workspace.status()?;
-            return Ok((documents, status.version.unwrap_or(IndexVersion(0)), status.counts, None));
+            let current = self.writer.records().current()?;
+            let (version, counts) = current.unwrap_or((IndexVersion(0), Counts::default()));
+            return Ok((documents, version, counts, None));
         }
         let when_spent = self.when_spent()?;
         // Parts with intact checksums but wrong contents must not be reused.

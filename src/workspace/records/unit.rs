@@ -139,6 +139,9 @@ impl Records {
     ///
     /// If the records cannot be written, or a passage is not part of its document; then nothing has changed.
     pub fn commit_units(&mut self, units: &[DocumentUnit]) -> Result<()> {
+        if units.is_empty() {
+            return Ok(());
+        }
         units.iter().try_for_each(check)?;
         let stop = self.cancellation.clone();
         self.write(|transaction| {
@@ -149,7 +152,7 @@ impl Records {
                 remove.document(unit.document.id)?;
                 insert.unit(unit, &stop)?;
             }
-            note_change(transaction, !units.is_empty())
+            note_change(transaction, true)
         })
     }
 
@@ -173,6 +176,9 @@ impl Records {
     ///
     /// If the records cannot be written; then nothing has changed.
     pub fn remove_documents(&mut self, documents: &[DocumentId]) -> Result<usize> {
+        if documents.is_empty() {
+            return Ok(0);
+        }
         self.write(|transaction| {
             let mut remove = Remove::new(transaction)?;
             let mut removed = 0;

@@ -80,6 +80,15 @@ impl Records {
             .ok_or_else(|| self.corrupt(format!("it does not know its current version, {current}")))
     }
 
+    /// Returns the number and the counts of the last finished version, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn current(&self) -> Result<Option<(IndexVersion, Counts)>> {
+        Ok(self.current_version()?.map(|row| (row.version, row.counts)))
+    }
+
     /// Returns whether no run was finished yet: there is no version, or only a checkpoint.
     pub fn awaits_documents(&self) -> bool {
         self.current_version().is_ok_and(|row| row.is_none_or(|row| row.is_partial))
