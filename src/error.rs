@@ -83,6 +83,15 @@ pub enum Error {
         /// The allowed values.
         reason: String,
     },
+    /// No database is named.
+    #[error("no database is named")]
+    NoDatabase,
+    /// Something needs a graph in memory that Neo4j walks.
+    #[error("{needed} needs the graph in memory, but Neo4j walks this one")]
+    WalkedByNeo4j {
+        /// What needs it.
+        needed: String,
+    },
     /// The configuration file cannot be used.
     #[error("the settings in `{}` cannot be used: {reason}", path.display())]
     Settings {
@@ -324,6 +333,8 @@ impl Error {
             | Self::Unknown { .. }
             | Self::Ambiguous { .. }
             | Self::Option { .. }
+            | Self::NoDatabase
+            | Self::WalkedByNeo4j { .. }
             | Self::Line { .. }
             | Self::Settings { .. }
             | Self::FoundSettings { .. }

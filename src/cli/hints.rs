@@ -89,18 +89,7 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
         Error::Chat { source, .. } | Error::RerankerServer { source, .. } | Error::WebSearch { source, .. } => {
             Some(of_chat(source))
         }
-        Error::EmbedderServer { source, .. } if source.needs_correction() => Some(of_chat(source)),
-        Error::EmbedderServer { source: ChatError::Budget { .. }, .. } => {
-            Some("allow more: finished work is kept, and the same command continues from there")
-        }
-        Error::EmbedderServer { source: ChatError::Vectors { fault: EmbeddingError::Dimension { .. } }, .. } => Some(
-            "its model may not be the one with which the index was made: switch the index to it with `cairn index \
-             --re-embed --embedder NAME`, or use another",
-        ),
-        Error::EmbedderServer { .. } => Some(
-            "check that its server runs and try again; `--strategy lexical` needs no embedder, and `cairn index \
-             --re-embed --embedder builtin` switches the index to another",
-        ),
+        Error::EmbedderServer { source, .. } => Some(of_embedder(source)),
         Error::Unfinished { .. } => Some("make a version with `cairn index PATH`, then publish"),
         Error::Deadline { .. } => Some(
             "give it more time with `--deadline SECONDS`, or find out why the server or this machine is slow; nothing \
@@ -120,7 +109,29 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
             ErrorKind::Io => Some(refused(error)),
             _ => None,
         },
+        Error::NoDatabase => {
+            Some("name one with `--neo4j URI`, `CAIRN_NEO4J_URI` or `neo4j.uri` in your own configuration")
+        }
+        Error::WalkedByNeo4j { .. } => {
+            Some("ask with `--traversal memory`, or make an index of the graph with `cairn clone`")
+        }
         Error::Question { .. } | Error::Option { .. } | Error::Line { .. } | Error::Embedding { .. } => None,
+    }
+}
+
+/// Returns the hint for an error of the server of an embedder.
+fn of_embedder(error: &ChatError) -> &'static str {
+    match error {
+        error if error.needs_correction() => of_chat(error),
+        ChatError::Budget { .. } => "allow more: finished work is kept, and the same command continues from there",
+        ChatError::Vectors { fault: EmbeddingError::Dimension { .. } } => {
+            "its model may not be the one with which the index was made: switch the index to it with `cairn index \
+             --re-embed --embedder NAME`, or use another"
+        }
+        _ => {
+            "check that its server runs and try again; `--strategy lexical` needs no embedder, and `cairn index \
+             --re-embed --embedder builtin` switches the index to another"
+        }
     }
 }
 

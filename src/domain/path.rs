@@ -117,17 +117,13 @@ impl PathsBy {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] for those that join mentions of all names of an entity with relations.
+    /// [`Error::WalkedByNeo4j`] for those that join mentions of all names of an entity with relations.
     pub(crate) fn check_for_cypher(self) -> Result<()> {
         if self != Self::All {
             return Ok(());
         }
-        Err(Error::Option {
-            option: "kind of edges for a graph that Neo4j walks",
-            value: self.name().to_owned(),
-            reason: "names and relations are joined in memory: ask with `--traversal memory`, or for `relations` alone"
-                .to_owned(),
-        })
+        let needed = format!("a path by `{}`, unlike one by `{}`,", self.name(), Self::Relations.name());
+        Err(Error::WalkedByNeo4j { needed })
     }
 
     /// Returns its name.

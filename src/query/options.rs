@@ -356,7 +356,7 @@ pub const WEB_SEARCHES_MAX: u32 = 8;
 pub const DEADLINE_MAX: Duration = Duration::from_hours(24);
 /// Why scores are none of a reranker, as an error says it.
 pub(crate) const JOINED: &str = "hits of several lists are joined by their places, and have no score of the reranker; \
-     choose a strategy that no language model leads, without `--decompose`";
+     choose a strategy that no language model leads, and do not decompose the question";
 /// The allowed deadlines, for an error.
 const DEADLINE_BOUNDS: &str = "expected a number of seconds above 0 and at most 86,400";
 

@@ -17,18 +17,11 @@ impl Setup {
     ///
     /// # Errors
     ///
-    /// [`Error::Option`] if none is, [`Error::Database`] if its address is none, [`Error::Io`] if the file of the
-    /// password cannot be read.
+    /// [`Error::NoDatabase`] if none is, [`Error::Option`] if it is none for graphs, [`Error::Database`] if its address
+    /// is none, [`Error::Io`] if the file of the password cannot be read.
     pub fn target(&self, asked: &Database) -> Result<Target> {
         let meant = asked.or(&self.settings.neo4j);
-        let Some(uri) = &meant.uri else {
-            return Err(Error::Option {
-                option: "database",
-                value: String::new(),
-                reason: "name one with `--neo4j URI`, `CAIRN_NEO4J_URI` or `neo4j.uri` in your own cairn.toml"
-                    .to_owned(),
-            });
-        };
+        let uri = meant.uri.as_ref().ok_or(Error::NoDatabase)?;
         if meant.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(SYSTEM)) {
             return Err(Error::Option {
                 option: "database",

@@ -60,7 +60,7 @@ pub fn read_answers_of(path: &Path, system: Option<&str>) -> Result<AnswersOf> {
     match (all.next(), all.next()) {
         (Some(one), None) => Ok(one),
         (Some(_), Some(_)) => {
-            let reason = "the file has answers of several systems: choose with --systems".to_owned();
+            let reason = "the file has answers of several systems: choose one".to_owned();
             Err(Error::Line { path: path.to_owned(), line: 1, reason })
         }
         (None, _) => {
@@ -160,7 +160,7 @@ impl Contest {
         let refused = |reason: String| Err(Error::Question { reason });
         if first.name == second.name {
             let name = &first.name;
-            return refused(format!("both sides are `{name}`: give two files, or two systems with --systems"));
+            return refused(format!("both sides are `{name}`: give two files, or two systems of one"));
         }
         for name in [&first.name, &second.name] {
             if name.eq_ignore_ascii_case(TIE) || name.trim().is_empty() {

@@ -38,7 +38,7 @@ pub(in crate::index) const FOUND_BY: &str = "hierarchy found by";
 
 /// Returns how communities and clusters are found: those that were found in another way are found anew.
 pub(in crate::index) fn found_by(options: &IndexOptions, embedder: &dyn Embedder, is_by_model: bool) -> String {
-    let version = StageKind::Hierarchy.listed().version;
+    let version = StageKind::Hierarchy.info().version;
     let origin = if is_by_model { "a model" } else { "rules" };
     format!("{} {version}, {} of {}, {origin}", options.hierarchy.name(), embedder.name(), embedder.dimension())
 }

@@ -41,35 +41,14 @@ pub(super) enum StageKind {
     Writing,
 }
 
-/// A stage as it is listed.
-struct Listed {
+/// What is known of a stage.
+struct StageInfo {
     /// Its name in reports and marks.
     name: &'static str,
-    /// What a user sees of it.
+    /// Its name for users.
     label: &'static str,
-    /// Raised with whatever lets it make another part of the same inputs: then parts of before are made anew.
+    /// Raised whenever equal inputs give another part: then the parts of earlier versions are made anew.
     version: u32,
-}
-
-/// The stage of each kind. "Collecting" or "writing" is raised when what a version has of a document is computed in
-/// another way, such as the page, line and column of a passage: a document that did not change is taken from the last
-/// version, not read again.
-const STAGES: [Listed; 11] = [
-    listed("collecting", "collecting", 1),
-    listed("names", "finding names", 4),
-    listed("resolution", "merging names", 2),
-    listed("passage-vectors", "embedding", 1),
-    listed("sentence-vectors", "embedding", 1),
-    listed("incoming-vectors", "embedding", 1),
-    listed("outgoing-vectors", "embedding", 1),
-    listed("matching", "matching questions", crate::graph::matching::VERSION),
-    listed("hierarchy", "finding topics", 4),
-    listed("terms", "writing", 2),
-    listed("writing", "writing", 1),
-];
-
-const fn listed(name: &'static str, label: &'static str, version: u32) -> Listed {
-    Listed { name, label, version }
 }
 
 /// The mark of what made all parts of a version that its stages do not take over whole.
@@ -83,12 +62,44 @@ pub(super) fn made_by() -> StageMark {
 /// Says by which version of each stage a version of an index is made: one that was made by others is made anew, even
 /// where no document changed.
 pub(super) fn versions() -> String {
-    STAGES.iter().map(|stage| format!("{} {}", stage.name, stage.version)).collect::<Vec<_>>().join(", ")
+    let version = |kind: StageKind| format!("{} {}", kind.info().name, kind.info().version);
+    StageKind::ALL.map(version).join(", ")
 }
 
 impl StageKind {
-    const fn listed(self) -> &'static Listed {
-        &STAGES[self as usize]
+    /// All, in order.
+    const ALL: [Self; 11] = [
+        Self::Collecting,
+        Self::Names,
+        Self::Resolution,
+        Self::PassageVectors,
+        Self::SentenceVectors,
+        Self::IncomingVectors,
+        Self::OutgoingVectors,
+        Self::Matching,
+        Self::Hierarchy,
+        Self::Terms,
+        Self::Writing,
+    ];
+
+    /// Returns its name, label and version. The version of collecting or writing is raised when what a version has of
+    /// a document is computed in another way, such as the page, line and column of a passage: a document that did not
+    /// change is taken from the last version, not read again.
+    const fn info(self) -> StageInfo {
+        let (name, label, version) = match self {
+            Self::Collecting => ("collecting", "collecting", 1),
+            Self::Names => ("names", "finding names", 4),
+            Self::Resolution => ("resolution", "merging names", 2),
+            Self::PassageVectors => ("passage-vectors", "embedding", 1),
+            Self::SentenceVectors => ("sentence-vectors", "embedding", 1),
+            Self::IncomingVectors => ("incoming-vectors", "embedding", 1),
+            Self::OutgoingVectors => ("outgoing-vectors", "embedding", 1),
+            Self::Matching => ("matching", "matching questions", crate::graph::matching::VERSION),
+            Self::Hierarchy => ("hierarchy", "finding topics", 4),
+            Self::Terms => ("terms", "writing", 2),
+            Self::Writing => ("writing", "writing", 1),
+        };
+        StageInfo { name, label, version }
     }
 }
 
@@ -147,14 +158,14 @@ impl<'v> Stages<'v> {
         if self.options.cancellation.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        self.tell(kind.listed().label, kind as u64);
+        self.tell(kind.info().label, kind as u64);
         Ok(())
     }
 
     /// Tells that all are done, and returns how much a limit left out of each of these parts.
     pub(super) fn finish<const N: usize>(&self, cut: [StageKind; N]) -> [u64; N] {
-        self.tell(StageKind::Writing.listed().label, STAGES.len() as u64);
-        cut.map(|kind| self.marks.get(kind.listed().name).map_or(0, |mark| mark.cut))
+        self.tell(StageKind::Writing.info().label, StageKind::ALL.len() as u64);
+        cut.map(|kind| self.marks.get(kind.info().name).map_or(0, |mark| mark.cut))
     }
 
     /// Runs the stage of the hierarchy, and notes how its communities and clusters are found.
@@ -167,7 +178,7 @@ impl<'v> Stages<'v> {
     fn tell(&self, stage: &'static str, done: u64) {
         tracing::info!(stage, "entered");
         if let Some(progress) = &self.options.progress {
-            progress(Progress { stage, done, total: STAGES.len() as u64 });
+            progress(Progress { stage, done, total: StageKind::ALL.len() as u64 });
         }
     }
 
@@ -175,7 +186,7 @@ impl<'v> Stages<'v> {
     pub(super) async fn run<S: Stage<'v>>(&mut self, stage: S) -> Result<S::Part> {
         let (kind, started) = (stage.kind(), Instant::now());
         self.enter(kind)?;
-        let Listed { name, version, .. } = *kind.listed();
+        let StageInfo { name, version, .. } = kind.info();
         let mut inputs = Inputs::of(name, version);
         stage.inputs(&mut inputs);
         let inputs = inputs.digest().to_hex().to_string();

@@ -119,17 +119,12 @@ fn ranked(settings: Rank, query: &Arc<Query>, count: usize) -> Result<Ranking> {
 ///
 /// # Errors
 ///
-/// [`Error::Option`] if it does.
+/// [`Error::WalkedByNeo4j`] if it does.
 pub(super) fn needs_all(query: &Query, kind: StrategyKind) -> Result<()> {
     if query.reader.is_all() {
         return Ok(());
     }
-    Err(Error::Option {
-        option: "strategy for a graph that Neo4j walks",
-        value: kind.to_string(),
-        reason: "it walks all of it in memory: ask with `--traversal memory`, or make an index of it by `cairn clone`"
-            .to_owned(),
-    })
+    Err(Error::WalkedByNeo4j { needed: format!("`{kind}`") })
 }
 
 /// Returns the entities that the question names and that join passages, by how rare they are; all weights sum to 1.
