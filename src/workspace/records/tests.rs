@@ -80,6 +80,18 @@ fn documents_removed_are_gone_with_all_that_was_made_from_them() {
     assert_eq!(count(&records, "questions"), 2);
 }
 
+/// Looking through the whole database takes a second for some hundred thousand documents.
+#[test]
+fn the_database_is_looked_through_before_a_change_and_not_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    records.commit_units(&[]).unwrap();
+    assert_eq!(records.remove_documents(&[]).unwrap(), 0);
+    assert!(!records.is_looked_through);
+    records.commit_units(&[unit_of("a", None, &["One."])]).unwrap();
+    assert!(records.is_looked_through);
+}
+
 #[test]
 fn an_inconsistent_unit_is_refused_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
