@@ -59,7 +59,7 @@ impl Postings {
         if keyword.index() + 1 < self.starts.len() { &self.questions[row(&self.starts, keyword)] } else { &[] }
     }
 
-    /// Returns whether a question has a keyword that this in-coming one has too, and at most `most` in all.
+    /// Returns whether two questions share a keyword that at most `most` in-coming questions have.
     pub(super) fn share(&self, asked: &[KeywordOrdinal], answered: &[KeywordOrdinal], most: usize) -> bool {
         let mut shared = asked.iter().filter(|it| answered.binary_search(it).is_ok());
         shared.any(|keyword| self.of_keyword(*keyword).len() <= most)
@@ -144,6 +144,11 @@ impl<'a> Scoring<'a> {
     ) -> Self {
         let signatures = cells.members().par_iter().map(|it| signature(incoming.keywords_of(IncomingOrdinal(*it))));
         Self { outgoing, incoming, postings, all, cells, reach, signatures: signatures.collect(), options }
+    }
+
+    /// Returns the same with other candidates by keyword, and another reach.
+    pub(super) fn with(self, postings: &'a Postings, reach: Reach<'a>) -> Self {
+        Self { postings, reach, ..self }
     }
 
     /// Returns the matches of some questions, each starting from its current matches.

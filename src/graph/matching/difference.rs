@@ -223,7 +223,7 @@ pub(super) struct Difference {
     pub(super) added: Added,
 }
 
-/// What a change does to a question, with its reach before.
+/// What a change does to a question: a kept one has the reach that it has now, a shifted one that of before.
 #[derive(Clone, Copy)]
 enum Effect {
     Anew,

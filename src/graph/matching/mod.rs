@@ -158,9 +158,10 @@ pub fn match_questions(
     let score =
         |candidates, cells, reach| Scoring::of((outgoing, incoming), (candidates, &postings), (cells, reach), options);
     let (all, none) = (Reach { least: &reach, examined: None }, Postings::default());
-    let mut matched = score(&postings, &cells, all).matches(&anew, |_| Vec::new(), cancellation)?;
+    let scoring = score(&postings, &cells, all);
+    let mut matched = scoring.matches(&anew, |_| Vec::new(), cancellation)?;
     let others = Reach { examined: Some(&examined), ..all };
-    let shifted_matches = score(&none, &cells, others).matches(&shifted, before, cancellation)?;
+    let shifted_matches = scoring.with(&none, others).matches(&shifted, before, cancellation)?;
 
     // All but those that are matched anew keep their matches, unless a new candidate is better.
     let cells = Cells::of(incoming.vectors, added.members, &placed.vectors, true);
