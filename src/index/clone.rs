@@ -46,12 +46,12 @@ pub async fn clone(session: &Session, path: &Path) -> Result<(Workspace, IndexVe
         });
     }
     let (filled, handle) = (workspace.clone(), Handle::current());
-    let fill = move || handle.block_on(fill(&filled, found));
+    let fill = move || fill(&filled, &found, &handle);
     let version = tokio::task::spawn_blocking(fill).await.map_err(|error| Error::Internal(error.to_string()))??;
     Ok((workspace, version))
 }
 
-async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
+fn fill(workspace: &Workspace, found: &Download, handle: &Handle) -> Result<IndexVersion> {
     let mut writer = workspace.writer()?;
     // The same collection, so it can be published back to its source.
     if let Some(collection) = found.collection {
@@ -77,8 +77,7 @@ async fn fill(workspace: &Workspace, found: Download) -> Result<IndexVersion> {
     let matching = MatchOptions { quota: quota(&found.settings), ..MatchOptions::default() };
     let options = IndexOptions { matching, hierarchy: hierarchy(&found.settings), ..IndexOptions::default() };
     let past = Past { earlier, last: None };
-    let built = version::build(&mut writer, embedder.as_ref(), (&past, WhenSpent::Fail), (&options, None));
-    let built = Box::pin(built).await?;
+    let built = version::build(&mut writer, embedder.as_ref(), (&past, WhenSpent::Fail), (&options, None), handle)?;
     writer.records().set_chunking(&found.settings)?;
     Ok(built.version)
 }

@@ -263,8 +263,7 @@ impl Run {
         self.writer.set_extent(extent);
         let past = Past { earlier: self.earlier(last.as_ref())?, last };
         let (embedder, options) = (self.embedder.as_ref(), (&self.options, reporter));
-        let version = version::build(&mut self.writer, embedder, (&past, when_spent), options);
-        let built = handle.block_on(version)?;
+        let built = version::build(&mut self.writer, embedder, (&past, when_spent), options, handle)?;
         let settings = self.settings();
         self.writer.records().set_chunking(&settings)?;
         self.writer.records().set_model_place(self.embedder.place())?;

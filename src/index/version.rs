@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use tokio::runtime::Handle;
+
 use super::clock;
 use super::corpus::Corpus;
 use super::options::{IndexOptions, StageReport, VectorReport};
@@ -14,15 +16,19 @@ use super::stages::known::Earlier;
 use super::stages::matching::{Matching, Sides, pack_edges};
 use super::stages::names::{Named, Names};
 use super::stages::resolution::{Resolutions, Resolved};
-use super::stages::terms::{Fields, FindTerms};
-use super::stages::vectors::{Embedding, Field, WhenSpent};
-use super::stages::{StageKind, Stages};
+use super::stages::terms::{FindTerms, FoundTerms};
+use super::stages::vectors::{Embedding, Field, FieldVectors, WhenSpent};
+use super::stages::{Digest, StageKind, Stages};
 use super::units::CorpusUnits;
-use crate::domain::{Counts, IndexVersion};
+use crate::domain::{Counts, IndexVersion, NamePair};
 use crate::embed::Embedder;
 use crate::error::Result;
+use crate::graph::descriptions::PackedDescriptions;
+use crate::graph::hierarchy::PackedHierarchy;
+use crate::graph::matching::PackedMatches;
+use crate::graph::vectors::Vectors;
 use crate::llm::ChatModel;
-use crate::workspace::{LastVersion, Terms, VersionParts, Writer};
+use crate::workspace::{LastVersion, VersionParts, Writer};
 
 /// The result of building a version.
 pub(super) struct Built {
@@ -56,49 +62,49 @@ impl Past {
     }
 }
 
-/// Builds a version from the records and switches to it.
-pub(super) async fn build(
+/// Builds a version from the records and switches to it. What does not depend on each other is made at the same time:
+/// many stages keep only one processor busy.
+pub(super) fn build(
     writer: &mut Writer,
     embedder: &dyn Embedder,
     (past, when_spent): (&Past, WhenSpent),
     (options, reporter): (&IndexOptions, Option<&Arc<dyn ChatModel>>),
+    handle: &Handle,
 ) -> Result<Built> {
-    let (mut stages, cancellation) = (Stages::begin(past.last.as_deref(), options)?, &options.cancellation);
-    let (units, asked) = (CorpusUnits::after(writer.records(), past.last.as_deref())?, writer.records().name_pairs()?);
+    let last = past.last.as_deref();
+    let stages = &Stages::begin(last, options)?;
+    let (units, asked) = (CorpusUnits::after(writer.records(), last)?, writer.records().name_pairs()?);
     let corpus = &Corpus::after(&units);
-    let difference = past.last.as_deref().and_then(|last| Difference::of(corpus, last));
+    let difference = last.and_then(|last| Difference::of(corpus, last));
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
-    let found = stages.run(Names { corpus, difference, texts: digest, extracted, cancellation }).await?;
-    let resolutions = Resolutions::of(corpus, (&found, difference), (digest, &asked), cancellation);
-    let Resolved { resolution: same, clues } = stages.run(resolutions).await?;
-    let Named { mut packed, origins, statistics } = found.with(clues);
+    let making = Making { stages, corpus, difference, texts: digest, extracted, options, handle };
     let keeper = embedder.is_costly().then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
     let mut embedding =
         Embedding::new(embedder, (&texts, digest), (&past.earlier, difference), keeper, when_spent, options);
-    let passages = stages.run(embedding.field(Field::Passages)).await?;
-    let sentences = stages.run(embedding.field(Field::Sentences)).await?;
-    let incoming = stages.run(embedding.field(Field::Incoming)).await?;
-    let outgoing = stages.run(embedding.field(Field::Outgoing)).await?;
-    let (vectors, sides) = (embedding.finish(), Sides::of(corpus, difference, &mut packed));
-    let matching = Matching::of(&sides, (incoming.view(), outgoing.view()), (&packed, past.last.as_deref()), options);
-    let matches = stages.run(matching).await?;
+    let (fields, found) = stages.beside(
+        [StageKind::Names, StageKind::PassageVectors],
+        || handle.block_on(fields(stages, &mut embedding)),
+        || making.names(),
+    )?;
+    let [passages, sentences, incoming, outgoing] = &fields;
+    let (vectors, found_by) = (embedding.finish(), hierarchy::found_by(options, embedder, extracted.is_some()));
+    let ((matches, sides), (topics, resolved)) = stages.beside(
+        [StageKind::Resolution, StageKind::Matching],
+        || making.matches(&found, [incoming.view(), outgoing.view()], last),
+        || making.topics(&found, &asked, sentences.view(), (past.found_by(&found_by), &found_by)),
+    )?;
+    let (hierarchy, descriptions) = topics;
+    let Resolved { resolution: same, clues } = resolved;
+    let Named { mut packed, statistics, .. } = found.with(clues);
     let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
-    let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
-    let how = (options, difference, past.found_by(&found_by));
-    let hierarchy = Hierarchies::of(corpus, (&packed, &same), (digest, extracted, &origins), sentences.view(), how);
-    let (hierarchy, descriptions) = stages.run_found_by(hierarchy, found_by).await?;
     let made = DraftVersion::of(&packed, &same, &hierarchy, descriptions.as_ref());
-    let (descriptions, asked) = report::add(made, corpus, writer.records(), (options, reporter)).await?;
-    let terms = stages.run(FindTerms { corpus, difference, texts: digest, cancellation }).await?;
+    let added = report::add(made, corpus, writer.records(), (options, reporter));
+    let (descriptions, asked) = handle.block_on(added)?;
+    let terms = making.terms()?;
     (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);
-    let terms = match &terms.fields {
-        Fields::Made(fields) => Terms::Made(fields),
-        Fields::Changed { earlier, segments, added } => Terms::Changed { earlier, segments, added },
-        Fields::TakenOver(held) => Terms::TakenOver(held),
-    };
     stages.enter(StageKind::Writing)?;
-    let (bands, originals) = corpus.originals(difference);
+    let (finished, (bands, originals)) = (stages.finished(), corpus.originals(difference));
     let parts = VersionParts {
         created_at: &clock::now(),
         documents: &corpus.documents,
@@ -113,7 +119,7 @@ pub(super) async fn build(
         sentence_vectors: sentences.view(),
         incoming_vectors: incoming.view(),
         outgoing_vectors: outgoing.view(),
-        terms,
+        terms: terms.fields.view(),
         graph: &packed,
         matches: Some(&matches),
         names: statistics.as_ref(),
@@ -121,9 +127,77 @@ pub(super) async fn build(
         descriptions: descriptions.as_ref(),
         resolution: &same,
         without_vectors: vectors.left,
-        stages: &stages.marks,
+        stages: &finished.marks,
     };
     let (counts, version) = (parts.counts(), writer.publish_version(&parts)?);
-    let [passages_cut] = stages.finish([StageKind::Names]);
-    Ok(Built { version, counts, edges_cut, vectors, passages_cut, stages: stages.reports, asked })
+    stages.finish();
+    let (passages_cut, stages) = (finished.cut(StageKind::Names), finished.reports);
+    Ok(Built { version, counts, edges_cut, vectors, passages_cut, stages, asked })
+}
+
+/// What stages are made of.
+struct Making<'m> {
+    stages: &'m Stages<'m>,
+    corpus: &'m Corpus<'m>,
+    difference: Option<&'m Difference<'m>>,
+    /// Digests of its texts, and of what a model found in them.
+    texts: Digest,
+    extracted: Option<Digest>,
+    options: &'m IndexOptions,
+    handle: &'m Handle,
+}
+
+impl<'m> Making<'m> {
+    fn names(&self) -> Result<Named> {
+        let Self { corpus, difference, texts, extracted, .. } = *self;
+        let names = Names { corpus, difference, texts, extracted, cancellation: &self.options.cancellation };
+        self.handle.block_on(self.stages.run(names))
+    }
+
+    /// Returns the matches of questions with these vectors, and these questions.
+    fn matches(
+        &self,
+        named: &Named,
+        [incoming, outgoing]: [Vectors<'_>; 2],
+        last: Option<&LastVersion>,
+    ) -> Result<(PackedMatches, Sides<'m>)> {
+        let sides = Sides::of(self.corpus, self.difference, &named.packed);
+        let matching = Matching::of(&sides, (incoming, outgoing), (&named.packed, last), self.options);
+        Ok((self.handle.block_on(self.stages.run(matching))?, sides))
+    }
+
+    /// Returns the hierarchy, with what a model says of it, and what the names stand for.
+    fn topics(
+        &self,
+        named: &Named,
+        asked: &[NamePair],
+        sentences: Vectors<'_>,
+        (last, found_by): (Option<&LastVersion>, &str),
+    ) -> Result<(Topics, Resolved)> {
+        let Self { corpus, difference, texts, extracted, options, .. } = *self;
+        let resolutions = Resolutions::of(corpus, (named, difference), (texts, asked), &options.cancellation);
+        let resolved = self.handle.block_on(self.stages.run(resolutions))?;
+        let (merged, how) = ((&named.packed, &resolved.resolution), (options, difference, last));
+        let hierarchy = Hierarchies::of(corpus, merged, (texts, extracted, &named.origins), sentences, how);
+        Ok((self.handle.block_on(self.stages.run_found_by(hierarchy, found_by.to_owned()))?, resolved))
+    }
+
+    fn terms(&self) -> Result<FoundTerms> {
+        let Self { corpus, difference, texts, .. } = *self;
+        let terms = FindTerms { corpus, difference, texts, cancellation: &self.options.cancellation };
+        self.handle.block_on(self.stages.run(terms))
+    }
+}
+
+/// A hierarchy, with what a model says of it.
+type Topics = (PackedHierarchy, Option<PackedDescriptions>);
+
+/// Returns the vectors of all texts.
+async fn fields<'v>(stages: &Stages<'v>, embedding: &mut Embedding<'_>) -> Result<[FieldVectors<'v>; 4]> {
+    Ok([
+        stages.run(embedding.field(Field::Passages)).await?,
+        stages.run(embedding.field(Field::Sentences)).await?,
+        stages.run(embedding.field(Field::Incoming)).await?,
+        stages.run(embedding.field(Field::Outgoing)).await?,
+    ])
 }

@@ -81,14 +81,17 @@ pub(super) struct KeywordTable<'q> {
     pub(super) now: Vec<KeywordOrdinal>,
     /// The numbers of those of other questions.
     pub(super) added: FxHashMap<&'q str, KeywordOrdinal>,
+    /// What each says, as text ends and texts.
+    pub(super) ends: Vec<u32>,
+    pub(super) texts: Vec<u8>,
 }
 
 impl<'q> KeywordTable<'q> {
-    /// Numbers the keywords of all questions and the names of all entities, and lays them out in `packed`.
+    /// Numbers the keywords of all questions and the names of all entities in `packed`.
     pub(super) fn of(
         (incoming, outgoing): (&[QuestionPart<'q>], &[QuestionPart<'q>]),
         known: &KnownKeywords<'_>,
-        packed: &mut PackedGraph,
+        packed: &PackedGraph,
     ) -> Self {
         let mut is_needed = vec![false; known.graph.keyword_ends.len()];
         let mut added = Vec::new();
@@ -115,9 +118,8 @@ impl<'q> KeywordTable<'q> {
         needed().for_each(|it| now[it.index()] = number(side.text(it)));
         let place = |text: &&'q str| (*text, KeywordOrdinal::at(texts.binary_search(text).unwrap_or_default()));
         let added = added.iter().map(place).collect();
-        let (ends, bytes) = back_to_back(&texts);
-        (packed.keyword_ends, packed.keyword_texts) = (ends, bytes);
-        Self { now, added }
+        let (ends, texts) = back_to_back(&texts);
+        Self { now, added, ends, texts }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::graph::matching::{
 use crate::graph::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Rows,
 };
-use crate::graph::packed::{PackedGraph, row, text_at};
+use crate::graph::packed::{PackedGraph, equal_texts, row, text_at};
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
 use crate::index::options::IndexOptions;
@@ -26,8 +26,8 @@ pub(in crate::index) struct Matching<'s> {
     sides: &'s Sides<'s>,
     incoming: Vectors<'s>,
     outgoing: Vectors<'s>,
-    /// Where the keywords are, and the document of each passage.
-    packed: &'s PackedGraph,
+    /// The document of each passage.
+    documents: &'s [DocumentOrdinal],
     /// What it was before.
     last: Option<&'s LastVersion>,
     options: &'s MatchOptions,
@@ -36,14 +36,14 @@ pub(in crate::index) struct Matching<'s> {
 
 impl<'s> Matching<'s> {
     /// Matches the questions of `sides`, which have these vectors.
-    pub(in crate::index) const fn of(
+    pub(in crate::index) fn of(
         sides: &'s Sides<'s>,
         (incoming, outgoing): (Vectors<'s>, Vectors<'s>),
         (packed, last): (&'s PackedGraph, Option<&'s LastVersion>),
         options: &'s IndexOptions,
     ) -> Self {
         let IndexOptions { matching, cancellation, .. } = options;
-        Self { sides, incoming, outgoing, packed, last, options: matching, cancellation }
+        Self { sides, incoming, outgoing, documents: &packed.passage_document, last, options: matching, cancellation }
     }
 }
 
@@ -56,7 +56,7 @@ impl<'v> Stage<'v> for Matching<'_> {
 
     /// Names are none of them: keywords are numbered with names, and matched as what they say.
     fn inputs(&self, inputs: &mut Inputs) {
-        inputs.text(&format!("{:?}", self.options)).numbers(&self.packed.passage_document);
+        inputs.text(&format!("{:?}", self.options)).numbers(self.documents);
         self.sides.incoming.inputs(inputs);
         self.sides.outgoing.inputs(inputs);
         inputs.vectors(&self.incoming).vectors(&self.outgoing);
@@ -72,22 +72,21 @@ impl<'v> Stage<'v> for Matching<'_> {
 
     async fn make(self) -> Result<Made<PackedMatches>> {
         let (asked, answered) = (self.sides.outgoing.view(self.outgoing), self.sides.incoming.view(self.incoming));
-        let earlier = self.last.and_then(|last| earlier(last, self.packed, self.options.keyword_frequency_max));
+        let earlier = self.last.and_then(|last| earlier(last, self.sides, self.options.keyword_frequency_max));
         let matches = match_questions(&asked, &answered, self.options, earlier.as_ref(), self.cancellation)?;
         Ok(Made::whole(matches))
     }
 }
 
 /// Returns what a version knows of matching.
-fn earlier<'v>(last: &'v LastVersion, packed: &PackedGraph, frequency_max: usize) -> Option<Earlier<'v>> {
+fn earlier<'v>(last: &'v LastVersion, sides: &Sides<'_>, frequency_max: usize) -> Option<Earlier<'v>> {
     let (matches, graph, incoming): (Matches<'_>, _, _) =
         (last.matches()?, last.graph()?, last.vectors(VectorField::Incoming)?);
     let mut frequencies = vec![0; graph.keyword_ends.len()];
     graph.incoming_keyword.iter().for_each(|keyword| frequencies[keyword.index()] += 1);
     let frequent = graph.keyword_ends.ordinals().filter(|keyword| frequencies[keyword.index()] > frequency_max);
-    let now = packed.view();
     let text = |keyword| text_at(&graph.keyword_ends, graph.keyword_texts.items(), keyword);
-    let mut frequent: Vec<KeywordOrdinal> = frequent.filter_map(|keyword| now.keyword(text(keyword))).collect();
+    let mut frequent: Vec<KeywordOrdinal> = frequent.filter_map(|keyword| sides.keyword(text(keyword))).collect();
     frequent.sort_unstable();
     Some(Earlier { matches, incoming, frequent })
 }
@@ -96,15 +95,18 @@ fn earlier<'v>(last: &'v LastVersion, packed: &PackedGraph, frequency_max: usize
 pub(in crate::index) struct Sides<'a> {
     incoming: Side<'a, IncomingOrdinal>,
     outgoing: Side<'a, OutgoingOrdinal>,
+    /// Their keywords and the names of entities, by number.
+    keyword_ends: Vec<u32>,
+    keyword_texts: Vec<u8>,
 }
 
 impl<'a> Sides<'a> {
-    /// Numbers the keywords of a corpus together with the names in `packed`, and lays them out there. Those of
-    /// questions that are taken from the last version are numbered there already.
+    /// Numbers the keywords of a corpus together with the names in `packed`. Those of questions that are taken from the
+    /// last version are numbered there already.
     pub(in crate::index) fn of(
         corpus: &'a Corpus<'a>,
         difference: Option<&'a Difference<'a>>,
-        packed: &mut PackedGraph,
+        packed: &PackedGraph,
     ) -> Self {
         let keywords = KnownKeywords::of(corpus, difference);
         let table = KeywordTable::of((&corpus.incoming, &corpus.outgoing), &keywords, packed);
@@ -112,7 +114,13 @@ impl<'a> Sides<'a> {
         Self {
             incoming: Side::of((&corpus.incoming, &corpus.incoming_passage), &incoming, &table, packed),
             outgoing: Side::of((&corpus.outgoing, &corpus.outgoing_passage), &outgoing, &table, packed),
+            keyword_ends: table.ends,
+            keyword_texts: table.texts,
         }
+    }
+
+    fn keyword(&self, text: &str) -> Option<KeywordOrdinal> {
+        equal_texts(&self.keyword_ends, &self.keyword_texts, text).next()
     }
 
     /// Returns whether questions may be matched: those of one passage are not.
@@ -194,9 +202,10 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
     }
 }
 
-/// Lays questions and their edges out in `packed`; returns how many edges were cut.
+/// Lays questions, their keywords and their edges out in `packed`; returns how many edges were cut.
 pub(in crate::index) fn pack_edges(matches: &PackedMatches, sides: Sides<'_>, packed: &mut PackedGraph) -> usize {
-    let Sides { incoming, outgoing } = sides;
+    let Sides { incoming, outgoing, keyword_ends, keyword_texts } = sides;
+    (packed.keyword_ends, packed.keyword_texts) = (keyword_ends, keyword_texts);
     let pairs: Vec<Matched> = matches.view().matched().collect();
     let (edges, cut) = edges(&pairs, outgoing.passage, incoming.passage, packed.passage_document.len());
     packed.passage_edges = rows(edges.iter().map(|edge| edge.from), packed.passage_document.len());

@@ -17,6 +17,9 @@ pub(super) mod terms;
 mod tests;
 pub(super) mod vectors;
 
+use std::panic::resume_unwind;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Instant;
 
 use super::options::{IndexOptions, StageReport};
@@ -136,19 +139,39 @@ impl<T> Made<T> {
     }
 }
 
-/// The stages of a version on their way.
+/// The stages of a version on their way. Some run at the same time.
 pub(super) struct Stages<'v> {
     last: Option<&'v LastVersion>,
     options: &'v IndexOptions,
+    /// Those whose beginning was told.
+    told: Mutex<Vec<StageKind>>,
+    finished: Mutex<Finished>,
+}
+
+/// What is known of the stages that have run.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Finished {
     pub(super) marks: StageMarks,
+    /// In the order of the stages.
     pub(super) reports: Vec<StageReport>,
+}
+
+impl Finished {
+    /// Returns how much a limit left out of the part of a stage.
+    pub(super) fn cut(&self, kind: StageKind) -> u64 {
+        self.marks.get(kind.info().name).map_or(0, |mark| mark.cut)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'v> Stages<'v> {
     /// Begins with collecting what the stages are run on.
     pub(super) fn begin(last: Option<&'v LastVersion>, options: &'v IndexOptions) -> Result<Self> {
-        let marks = StageMarks::from([(MADE_BY.to_owned(), made_by())]);
-        let stages = Self { last, options, marks, reports: Vec::new() };
+        let finished = Finished { marks: StageMarks::from([(MADE_BY.to_owned(), made_by())]), reports: Vec::new() };
+        let stages = Self { last, options, told: Mutex::default(), finished: Mutex::new(finished) };
         stages.enter(StageKind::Collecting)?;
         Ok(stages)
     }
@@ -158,20 +181,49 @@ impl<'v> Stages<'v> {
         if self.options.cancellation.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        self.tell(kind.info().label, kind as u64);
+        let mut told = lock(&self.told);
+        if !told.contains(&kind) {
+            self.tell(kind.info().label, told.len() as u64);
+            told.push(kind);
+        }
         Ok(())
     }
 
-    /// Tells that all are done, and returns how much a limit left out of each of these parts.
-    pub(super) fn finish<const N: usize>(&self, cut: [StageKind; N]) -> [u64; N] {
+    /// Runs two tasks at the same time, the second on a thread of its own, and waits for both. Tells of the stages that
+    /// they begin with before they start, so that the order of what is told does not depend on threads.
+    pub(super) fn beside<A, B: Send>(
+        &self,
+        first: [StageKind; 2],
+        one: impl FnOnce() -> Result<A>,
+        other: impl FnOnce() -> Result<B> + Send,
+    ) -> Result<(A, B)> {
+        first.into_iter().try_for_each(|kind| self.enter(kind))?;
+        let span = tracing::Span::current();
+        thread::scope(|scope| {
+            let other = scope.spawn(|| span.in_scope(other));
+            let one = one();
+            let other = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            Ok((one?, other?))
+        })
+    }
+
+    /// Returns what is known of those that have run so far.
+    pub(super) fn finished(&self) -> Finished {
+        let mut finished = lock(&self.finished).clone();
+        let place = |report: &StageReport| StageKind::ALL.iter().position(|kind| kind.info().name == report.stage);
+        finished.reports.sort_by_key(place);
+        finished
+    }
+
+    /// Tells that all are done.
+    pub(super) fn finish(&self) {
         self.tell(StageKind::Writing.info().label, StageKind::ALL.len() as u64);
-        cut.map(|kind| self.marks.get(kind.info().name).map_or(0, |mark| mark.cut))
     }
 
     /// Runs the stage of the hierarchy, and notes how its communities and clusters are found.
-    pub(super) async fn run_found_by<S: Stage<'v>>(&mut self, stage: S, found_by: String) -> Result<S::Part> {
+    pub(super) async fn run_found_by<S: Stage<'v>>(&self, stage: S, found_by: String) -> Result<S::Part> {
         let part = self.run(stage).await?;
-        self.marks.insert(hierarchy::FOUND_BY.to_owned(), StageMark { inputs: found_by, cut: 0 });
+        lock(&self.finished).marks.insert(hierarchy::FOUND_BY.to_owned(), StageMark { inputs: found_by, cut: 0 });
         Ok(part)
     }
 
@@ -183,7 +235,7 @@ impl<'v> Stages<'v> {
     }
 
     /// Returns the part of a stage: that of the last version where it was made of the same, else one that is made now.
-    pub(super) async fn run<S: Stage<'v>>(&mut self, stage: S) -> Result<S::Part> {
+    pub(super) async fn run<S: Stage<'v>>(&self, stage: S) -> Result<S::Part> {
         let (kind, started) = (stage.kind(), Instant::now());
         self.enter(kind)?;
         let StageInfo { name, version, .. } = kind.info();
@@ -199,12 +251,13 @@ impl<'v> Stages<'v> {
             Some(taken) => taken,
             None => stage.make().await?,
         };
-        if is_whole {
-            self.marks.insert(name.to_owned(), StageMark { inputs, cut });
-        }
         let seconds = started.elapsed().as_secs_f64();
         tracing::info!(stage = name, is_taken_over, seconds, "done");
-        self.reports.push(StageReport { stage: name.to_owned(), is_taken_over, seconds });
+        let mut finished = lock(&self.finished);
+        if is_whole {
+            finished.marks.insert(name.to_owned(), StageMark { inputs, cut });
+        }
+        finished.reports.push(StageReport { stage: name.to_owned(), is_taken_over, seconds });
         Ok(part)
     }
 }

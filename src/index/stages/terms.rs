@@ -12,7 +12,7 @@ use crate::graph::ordinal::PassageOrdinal;
 use crate::graph::segments::{FieldChange, GONE, GoneTerms, PackedSegments};
 use crate::index::corpus::Corpus;
 use crate::text::terms;
-use crate::workspace::{FieldTerms, HeldTerms, LastVersion};
+use crate::workspace::{FieldTerms, HeldTerms, LastVersion, Terms};
 
 /// Passages that are analyzed together.
 const BLOCK: usize = 4_096;
@@ -43,6 +43,17 @@ pub(in crate::index) enum Fields {
     Made(LexicalFields),
     Changed { earlier: HeldTerms, segments: Box<PackedSegments>, added: LexicalFields },
     TakenOver(HeldTerms),
+}
+
+impl Fields {
+    /// Returns them as a version takes them.
+    pub(in crate::index) fn view(&self) -> Terms<'_> {
+        match self {
+            Self::Made(fields) => Terms::Made(fields),
+            Self::Changed { earlier, segments, added } => Terms::Changed { earlier, segments, added },
+            Self::TakenOver(held) => Terms::TakenOver(held),
+        }
+    }
 }
 
 impl<'v> Stage<'v> for FindTerms<'_> {
