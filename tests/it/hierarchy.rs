@@ -185,6 +185,7 @@ fn many_mills(first: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn topics_of_a_large_collection_are_kept_while_little_changes_and_recomputed_on_request() {
     let cli = Cli::new();
     let index = |first: &str| {

@@ -127,6 +127,7 @@ fn every_node_has_a_name_and_vectors_and_texts_are_found() {
 /// More changes than fit into the transaction that switches versions: elements are replaced with everything attached to
 /// them.
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn many_changes_at_once_replace_what_was_there() {
     let Some(database) = database() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -59,6 +59,7 @@ fn every_command_prints_what_its_schema_promises() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn every_measurement_prints_and_writes_what_its_schema_promises() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let collection = examples.join("harbor").display().to_string();

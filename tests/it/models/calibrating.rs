@@ -53,6 +53,7 @@ fn calibrated(cli: &Cli, more: &[&str]) -> Value {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn scores_of_a_server_become_probabilities_and_a_search_leaves_out_what_is_improbable() {
     let (cli, server) = (indexed(), ChatServer::start([scores()]));
     cli.configure(format!("[model.reranker]\nurl = '{}'\n", server.url));

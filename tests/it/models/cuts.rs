@@ -108,6 +108,7 @@ fn serial(milliseconds: u64) -> Play {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_server_that_takes_one_call_at_a_time_is_not_asked_for_more_than_it_can_do_in_time() {
     // First with the default, since no number is set. Then with a number that is set: time counts from when earlier
     // calls are answered.

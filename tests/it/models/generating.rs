@@ -275,6 +275,7 @@ fn at_its_budget_a_run_ends_with_finished_work_and_the_next_continues() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_server_that_keeps_failing_is_left_alone_and_finished_work_is_indexed() {
     let cli = mills();
     let busy = Play::Responds(500, "", String::new());

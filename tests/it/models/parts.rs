@@ -158,6 +158,7 @@ fn a_useless_model_leaves_the_results_of_the_search() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_useless_reader_is_replaced_by_the_rule() {
     // None of these can be confirmed: a guess, a passage that does not exist, an instruction that was obeyed.
     let responds = |status, body: &str| Play::Responds(status, "Retry-After: 0\r\n", body.to_owned());

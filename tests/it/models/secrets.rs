@@ -165,6 +165,7 @@ fn a_key_that_a_good_reply_repeats_is_kept_and_shown_nowhere() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_key_that_is_split_over_pieces_is_never_printed_and_the_pieces_come_to_the_answer() {
     for size in [1, 3, 7, 1000] {
         let letters: Vec<char> = echo().chars().collect();

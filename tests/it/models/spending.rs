@@ -122,6 +122,7 @@ fn without_a_schema_none_is_counted_and_equal_prompts_are_sent_once() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_run_that_is_killed_again_and_again_pays_at_most_for_the_calls_under_way_twice() {
     let model = Thought::new(|body| {
         std::thread::sleep(Duration::from_millis(15));

@@ -29,6 +29,7 @@ fn asked(cli: &Cli, url: &str, line: &str) -> Value {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_server_is_asked_where_the_authority_of_its_certificate_is_named_and_only_by_its_own_name() {
     const NAMED: &str = "ca_file = \"ca.pem\"";
     let (Some(own), Some(other)) = (signed(), signed()) else { return };

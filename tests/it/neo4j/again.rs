@@ -37,6 +37,7 @@ fn reads_back(cli: &Cli, database: &Database, edition: usize) -> bool {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_publish_after_one_reads_no_keys_back() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);
@@ -77,6 +78,7 @@ fn foreign_deletions_and_additions_are_noticed_and_repaired() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn what_another_published_meanwhile_is_read_back() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);
@@ -99,6 +101,7 @@ fn what_another_published_meanwhile_is_read_back() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_damaged_file_or_one_of_an_earlier_publish_is_not_used() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);

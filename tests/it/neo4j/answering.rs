@@ -65,6 +65,7 @@ fn assert_same(held: &dyn GraphReader, kept: &Snapshot) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_structure_read_again_or_from_a_copy_is_that_of_the_index() {
     let Some(database) = database() else { return };
     let (cli, workspace) = published_harbor(&database);
@@ -136,6 +137,7 @@ fn every_strategy_finds_what_it_finds_in_the_index() {
 
 /// The database sends its texts in several answers, and they are matched here.
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_regular_expression_finds_what_it_finds_in_the_index() {
     let Some(database) = database() else { return };
     let cli = Cli::new();
@@ -191,6 +193,7 @@ fn a_regular_expression_finds_what_it_finds_in_the_index() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_new_version_is_answered_from_with_the_next_question() {
     let Some(database) = database() else { return };
     let (cli, _workspace) = published_harbor(&database);
@@ -217,6 +220,7 @@ fn a_new_version_is_answered_from_with_the_next_question() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_folder_without_an_index_searches_and_asks_in_the_database() {
     let Some((database, cli)) = harbor_database() else { return };
     let elsewhere = Cli::new();
@@ -299,6 +303,7 @@ fn a_filter_holds_in_the_database_too() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_graph_that_was_changed_by_hand_is_refused_and_breaks_nothing() {
     let Some(database) = database() else { return };
     let (_cli, _workspace) = published_harbor(&database);

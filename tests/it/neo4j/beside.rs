@@ -44,6 +44,7 @@ fn owned(database: &Database) -> [i64; 2] {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn what_users_have_under_names_of_ours_is_neither_read_nor_checked_nor_deleted() {
     let Some(database) = database() else { return };
     let (cli, _workspace) = published_harbor(&database);
@@ -80,6 +81,7 @@ fn what_users_have_under_names_of_ours_is_neither_read_nor_checked_nor_deleted()
 
 /// So many that the first results of a database index are all theirs.
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_users_own_passages_do_not_displace_ours_in_an_answer() {
     let Some(database) = database() else { return };
     let (cli, _workspace) = published_harbor(&database);
@@ -94,6 +96,7 @@ fn a_users_own_passages_do_not_displace_ours_in_an_answer() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn properties_that_users_have_added_stay_through_repairs_and_changes_and_are_no_damage() {
     let Some(database) = database() else { return };
     let (cli, _workspace) = published_harbor(&database);
@@ -141,6 +144,7 @@ fn relationships_of_users_to_a_removed_passage_are_counted() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_users_own_indexes_are_left_alone_or_refused_before_anything_is_written() {
     let Some(database) = bare_database() else { return };
     let cli = indexed_mill();
@@ -178,6 +182,7 @@ fn a_users_own_indexes_are_left_alone_or_refused_before_anything_is_written() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_users_constraint_on_our_elements_is_named_before_anything_is_written() {
     let Some(database) = bare_database() else { return };
     let cli = indexed_mill();
@@ -210,6 +215,7 @@ fn a_users_constraint_on_our_elements_is_named_before_anything_is_written() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
     let Some(database) = database_to_reshape() else { return };
     let cli = indexed_mill();
@@ -246,6 +252,7 @@ fn what_is_missing_in_the_schema_is_made_again_without_an_index_on_disk() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn an_index_of_few_documents_replaces_one_of_many_only_on_request() {
     let Some(database) = database() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -158,6 +158,7 @@ fn assert_caption(drawn: &Value, name: &str) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn the_link_of_an_answer_draws_its_paths_with_names_and_in_our_style() {
     let Some((database, cli, pages)) = harbor() else { return };
     let Some(page) = browser() else { return };
@@ -204,6 +205,7 @@ fn the_link_of_an_answer_draws_its_paths_with_names_and_in_our_style() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn the_guide_and_the_saved_queries_are_loaded_as_the_manual_says() {
     let Some((database, _cli, pages)) = harbor() else { return };
     let Some(page) = browser() else { return };

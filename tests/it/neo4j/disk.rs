@@ -54,30 +54,34 @@ impl Drop for Disk {
     }
 }
 
-#[test]
-#[ignore = "it starts a server of its own: `--test torture` runs it"]
-fn a_server_whose_disk_is_full_is_named_and_publishing_again_ends_in_the_same_graph() {
-    let home = tempfile::tempdir().unwrap();
-    let Some(disk) = Disk::mount(&home.path().join("data")) else { return };
-    // The transaction log has this size from the start, as with any setting.
-    let Some(server) = server(home.path(), "db.tx_log.rotation.size=8m") else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    let publish = ["publish", "--neo4j", &server.uri()];
+mod long_tests {
+    use super::*;
 
-    let ballast = disk.fill();
-    let words = ["indexes could not be filled: cairn_", "hint: check the server's log for a full disk"];
-    cli.refuses(&publish, "io", &words);
-    // The graph itself is there, and a check says what is missing.
-    let exported = || cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;
-    assert!(exported() == cli.canonical(".cairn"));
-    let said = cli.run(["check", "--neo4j", &server.uri()]);
-    assert!(said.status == Some(7) && said.stderr.contains("cairn_"), "{said:#?}");
+    #[test]
+    #[ignore = "it starts a server of its own: `--test torture` runs it"]
+    fn a_server_whose_disk_is_full_is_named_and_publishing_again_ends_in_the_same_graph() {
+        let home = tempfile::tempdir().unwrap();
+        let Some(disk) = Disk::mount(&home.path().join("data")) else { return };
+        // The transaction log has this size from the start, as with any setting.
+        let Some(server) = server(home.path(), "db.tx_log.rotation.size=8m") else { return };
+        let cli = Cli::new();
+        write_harbor(&cli);
+        cli.json(&["index", "harbor"]);
+        let publish = ["publish", "--neo4j", &server.uri()];
 
-    fs::remove_file(ballast).unwrap();
-    let report = cli.json(&publish);
-    assert!(report["written"] == 0 && report["index_seconds"].is_number(), "{report}");
-    cli.run(["check", "--neo4j", &server.uri()]).succeeded();
-    assert!(exported() == cli.canonical(".cairn"));
+        let ballast = disk.fill();
+        let words = ["indexes could not be filled: cairn_", "hint: check the server's log for a full disk"];
+        cli.refuses(&publish, "io", &words);
+        // The graph itself is there, and a check says what is missing.
+        let exported = || cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;
+        assert!(exported() == cli.canonical(".cairn"));
+        let said = cli.run(["check", "--neo4j", &server.uri()]);
+        assert!(said.status == Some(7) && said.stderr.contains("cairn_"), "{said:#?}");
+
+        fs::remove_file(ballast).unwrap();
+        let report = cli.json(&publish);
+        assert!(report["written"] == 0 && report["index_seconds"].is_number(), "{report}");
+        cli.run(["check", "--neo4j", &server.uri()]).succeeded();
+        assert!(exported() == cli.canonical(".cairn"));
+    }
 }

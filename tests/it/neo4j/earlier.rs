@@ -118,6 +118,7 @@ fn assert_taken_over(cli: &Cli, database: &Database) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_graph_of_the_earlier_format_is_replaced_by_the_next_publish_and_what_users_added_beside_it_stays() {
     let Some(database) = bare_database() else { return };
     load(&database);
@@ -145,46 +146,50 @@ fn a_graph_of_the_earlier_format_is_replaced_by_the_next_publish_and_what_users_
     assert_eq!((again["version"].as_u64(), again["written"].as_u64()), (Some(2), Some(0)), "{again}");
 }
 
-/// Wherever it is killed, readers are refused or see the whole graph, and the next publish gives the same graph.
-#[test]
-#[ignore = "it loads a graph for each kill: `--test torture` runs it"]
-fn after_a_publisher_is_killed_while_replacing_a_graph_the_next_publish_completes_it() {
-    let Some(database) = bare_database() else { return };
-    let cli = indexed();
-    load(&database);
-    let whole = Proxy::start_whole(&database.uri);
-    cli.run(["publish", "--neo4j", &whole.uri, "--replace"]).succeeded();
-    let (messages, began) = (whole.seen(), Instant::now());
-    let mut kills = 0;
-    // In an order that is spread over all messages; those of the greeting change nothing.
-    while kills < messages && (kills < KILLS_LEAST || began.elapsed() < at_most(Duration::ZERO)) {
-        let number = 20 + (kills * 89) % (messages - 20);
-        kills += 1;
-        database.empty();
+mod long_tests {
+    use super::*;
+
+    /// Wherever it is killed, readers are refused or see the whole graph, and the next publish gives the same graph.
+    #[test]
+    #[ignore = "it loads a graph for each kill: `--test torture` runs it"]
+    fn after_a_publisher_is_killed_while_replacing_a_graph_the_next_publish_completes_it() {
+        let Some(database) = bare_database() else { return };
+        let cli = indexed();
         load(&database);
-        add_own(&database);
-        let proxy = Proxy::start(&database.uri, number, Cut::Held);
-        let mut publisher = cli
-            .command(["publish", "--neo4j", &proxy.uri, "--replace"])
-            .stderr(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        while proxy.seen() <= number && publisher.try_wait().unwrap().is_none() {
-            thread::sleep(Duration::from_millis(5));
+        let whole = Proxy::start_whole(&database.uri);
+        cli.run(["publish", "--neo4j", &whole.uri, "--replace"]).succeeded();
+        let (messages, began) = (whole.seen(), Instant::now());
+        let mut kills = 0;
+        // In an order that is spread over all messages; those of the greeting change nothing.
+        while kills < messages && (kills < KILLS_LEAST || began.elapsed() < at_most(Duration::ZERO)) {
+            let number = 20 + (kills * 89) % (messages - 20);
+            kills += 1;
+            database.empty();
+            load(&database);
+            add_own(&database);
+            let proxy = Proxy::start(&database.uri, number, Cut::Held);
+            let mut publisher = cli
+                .command(["publish", "--neo4j", &proxy.uri, "--replace"])
+                .stderr(Stdio::null())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            while proxy.seen() <= number && publisher.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_millis(5));
+            }
+            publisher.kill().unwrap();
+            publisher.wait().unwrap();
+            proxy.release();
+            let read = cli.run(["export", "--canonical", "--neo4j", &database.uri]);
+            if read.status == Some(0) {
+                assert!(read.stdout == cli.canonical(".cairn"), "killed at {number}");
+            } else {
+                assert_eq!(read.status, Some(6), "killed at {number}: {read:#?}");
+            }
+            cli.json(&["publish", "--neo4j", &database.uri, "--replace"]);
+            assert_taken_over(&cli, &database);
         }
-        publisher.kill().unwrap();
-        publisher.wait().unwrap();
-        proxy.release();
-        let read = cli.run(["export", "--canonical", "--neo4j", &database.uri]);
-        if read.status == Some(0) {
-            assert!(read.stdout == cli.canonical(".cairn"), "killed at {number}");
-        } else {
-            assert_eq!(read.status, Some(6), "killed at {number}: {read:#?}");
-        }
-        cli.json(&["publish", "--neo4j", &database.uri, "--replace"]);
-        assert_taken_over(&cli, &database);
+        println!("killed at {kills} of {messages} messages in {:?}", began.elapsed());
+        assert!(messages > 60, "only {messages} messages");
     }
-    println!("killed at {kills} of {messages} messages in {:?}", began.elapsed());
-    assert!(messages > 60, "only {messages} messages");
 }

@@ -123,6 +123,7 @@ async fn cut_at_any_message(database: &Database, strategy: StrategyKind) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_server_that_falls_silent_at_any_message_is_waited_for_no_longer_than_the_deadline() {
     let Some(database) = database() else { return };
     let folder = tempfile::tempdir().unwrap();

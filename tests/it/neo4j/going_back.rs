@@ -37,6 +37,7 @@ pub(super) fn offending(cli: &Cli, uri: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn what_was_changed_by_hand_is_found_and_repaired() {
     let Some(database) = database() else { return };
     let cli = indexed();
@@ -147,6 +148,7 @@ fn a_clone_equals_the_index_and_can_be_updated() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_bulk_import_holds_what_publishing_would_have_written() {
     let home = tempfile::tempdir().unwrap();
     let Some(mut server) = server(home.path(), "") else { return };

@@ -85,6 +85,7 @@ fn nearest(database: &Database) -> Vec<(String, f64)> {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn retrievers_of_neo4j_graphrag_find_the_passages_of_a_published_graph() {
     let Some(python) = python() else { return };
     let Some((database, _cli)) = harbor_database() else { return };
@@ -131,24 +132,6 @@ fn the_python_that_is_shown_is_the_python_that_runs() {
     }
 }
 
-/// The table in the manual is made from the output of this program, on a collection that is too large for a test.
-#[test]
-#[ignore = "it profiles every statement: `--test torture` runs it"]
-fn what_statements_for_users_cost_is_measured() {
-    let Some(python) = python() else { return };
-    let Some((database, _cli)) = harbor_database() else { return };
-    let mut command = Command::new(python);
-    command.arg(folder().join("statements.py")).args([&database.uri, "Edda Varnholt", "Cornelius Pellam", "1"]);
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{output:#?}");
-    let printed = String::from_utf8(output.stdout).unwrap();
-    let costs: Vec<(&str, u64)> = printed.lines().skip(2).map(cost).collect();
-    assert!(costs.len() >= 20 && costs.iter().all(|(_, hits)| *hits < 100_000), "{printed}");
-    for (title, _) in saved_queries() {
-        assert!(costs.iter().any(|(it, _)| it.trim_end().to_lowercase() == title), "{title} has no costs:\n{printed}");
-    }
-}
-
 #[test]
 fn statements_that_read_everything_say_so_as_the_manual_does() {
     let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/neo4j-cypher.md");
@@ -179,4 +162,29 @@ fn cost(row: &str) -> (&str, u64) {
     let mut columns = row.rsplit(" | ");
     let hits = columns.nth(1).unwrap().replace(',', "").parse().unwrap();
     (row.trim_start_matches("| ").split(" | ").next().unwrap(), hits)
+}
+
+mod long_tests {
+    use super::*;
+
+    /// The table in the manual is made from the output of this program, on a collection that is too large for a test.
+    #[test]
+    #[ignore = "it profiles every statement: `--test torture` runs it"]
+    fn what_statements_for_users_cost_is_measured() {
+        let Some(python) = python() else { return };
+        let Some((database, _cli)) = harbor_database() else { return };
+        let mut command = Command::new(python);
+        command.arg(folder().join("statements.py")).args([&database.uri, "Edda Varnholt", "Cornelius Pellam", "1"]);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:#?}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let costs: Vec<(&str, u64)> = printed.lines().skip(2).map(cost).collect();
+        assert!(costs.len() >= 20 && costs.iter().all(|(_, hits)| *hits < 100_000), "{printed}");
+        for (title, _) in saved_queries() {
+            assert!(
+                costs.iter().any(|(it, _)| it.trim_end().to_lowercase() == title),
+                "{title} has no costs:\n{printed}"
+            );
+        }
+    }
 }

@@ -36,6 +36,7 @@ fn edit(cli: &Cli, random: &mut Random) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn after_a_publisher_is_killed_at_any_moment_the_next_publish_completes_the_graph() {
     let Some(database) = database() else { return };
     let seed = 11;
@@ -89,39 +90,7 @@ fn after_a_publisher_is_killed_at_any_moment_the_next_publish_completes_the_grap
 }
 
 #[test]
-#[ignore = "it starts a server of its own: `--test torture` runs it"]
-fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
-    let seed = 13;
-    let mut random = Random::new(seed);
-    let home = tempfile::tempdir().unwrap();
-    let Some(mut server) = server(home.path(), "") else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    let (mut round, began) = (0, Instant::now());
-    while round < SERVERS_LEAST || began.elapsed() < at_most(Duration::ZERO) {
-        let mut command = cli.command(["publish", "--neo4j", &server.uri()]);
-        let mut publisher = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-        thread::sleep(Duration::from_millis(100 + random.below(1_500) as u64));
-        server.kill();
-        server.resume();
-        // If the server is back in time, publishing continues by itself; otherwise, the next publish completes it.
-        if round % 3 == 1 {
-            publisher.kill().unwrap();
-        }
-        publisher.wait().unwrap();
-        cli.json(&["publish", "--neo4j", &server.uri()]);
-        let target = Target::parse(&server.uri()).unwrap();
-        let held = block_on(async { canonical_lines(&Session::connect(&target).await?).await }).unwrap();
-        assert!(held == canonical(&cli.folder().join(".cairn")), "seed {seed}, round {round}");
-        assert_eq!(rows(&server.uri(), "MATCH (n) WHERE n.cairnUntil IS NOT NULL RETURN n").len(), 0);
-        edit(&cli, &mut random);
-        round += 1;
-    }
-    println!("{round} servers killed");
-}
-
-#[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn an_index_without_its_constraint_is_no_obstacle() {
     let Some(database) = bare_database() else { return };
     let cli = indexed_mill();
@@ -130,4 +99,41 @@ fn an_index_without_its_constraint_is_no_obstacle() {
     cli.json(&["publish", "--neo4j", &database.uri]);
     assert_whole(&cli, &database);
     assert_eq!(database.count("SHOW CONSTRAINTS YIELD name WHERE name = 'cairn_own' RETURN count(*) AS n"), 1);
+}
+
+mod long_tests {
+    use super::*;
+
+    #[test]
+    #[ignore = "it starts a server of its own: `--test torture` runs it"]
+    fn a_server_that_is_killed_is_published_to_again_and_holds_the_same() {
+        let seed = 13;
+        let mut random = Random::new(seed);
+        let home = tempfile::tempdir().unwrap();
+        let Some(mut server) = server(home.path(), "") else { return };
+        let cli = Cli::new();
+        write_harbor(&cli);
+        cli.json(&["index", "harbor"]);
+        let (mut round, began) = (0, Instant::now());
+        while round < SERVERS_LEAST || began.elapsed() < at_most(Duration::ZERO) {
+            let mut command = cli.command(["publish", "--neo4j", &server.uri()]);
+            let mut publisher = command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+            thread::sleep(Duration::from_millis(100 + random.below(1_500) as u64));
+            server.kill();
+            server.resume();
+            // If the server is back in time, publishing continues by itself; otherwise, the next publish completes it.
+            if round % 3 == 1 {
+                publisher.kill().unwrap();
+            }
+            publisher.wait().unwrap();
+            cli.json(&["publish", "--neo4j", &server.uri()]);
+            let target = Target::parse(&server.uri()).unwrap();
+            let held = block_on(async { canonical_lines(&Session::connect(&target).await?).await }).unwrap();
+            assert!(held == canonical(&cli.folder().join(".cairn")), "seed {seed}, round {round}");
+            assert_eq!(rows(&server.uri(), "MATCH (n) WHERE n.cairnUntil IS NOT NULL RETURN n").len(), 0);
+            edit(&cli, &mut random);
+            round += 1;
+        }
+        println!("{round} servers killed");
+    }
 }

@@ -75,24 +75,12 @@ impl Outages for Proxy {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn connections_that_are_held_up_or_lost_give_errors_in_time_and_right_answers_after() {
     let Some((database, cli)) = harbor_database() else { return };
     let mut proxy = Proxy::start_whole(&database.uri);
     let uri = proxy.uri.clone();
     gives_errors_in_time_and_right_answers_after(&cli, &uri, &mut proxy);
-}
-
-#[test]
-#[ignore = "it starts a server of its own: `--test torture` runs it"]
-fn a_server_that_is_paused_or_killed_gives_errors_in_time_and_right_answers_after() {
-    let home = tempfile::tempdir().unwrap();
-    let Some(mut server) = server(home.path(), "") else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    let uri = server.uri();
-    cli.json(&["publish", "--neo4j", &uri]);
-    gives_errors_in_time_and_right_answers_after(&cli, &uri, &mut server);
 }
 
 fn gives_errors_in_time_and_right_answers_after(cli: &Cli, uri: &str, server: &mut dyn Outages) {
@@ -178,6 +166,7 @@ async fn asked_until_back(engine: QueryEngine, outage: Arc<Outage>) -> Vec<Resul
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn an_index_that_was_dropped_is_named_until_it_is_made_again() {
     let Some(database) = database_to_reshape() else { return };
     let cli = indexed_mill();
@@ -198,4 +187,21 @@ fn an_index_that_was_dropped_is_named_until_it_is_made_again() {
         answered = ask();
     }
     assert_eq!(Answer { version: expected.version, ..answered.unwrap() }, expected);
+}
+
+mod long_tests {
+    use super::*;
+
+    #[test]
+    #[ignore = "it starts a server of its own: `--test torture` runs it"]
+    fn a_server_that_is_paused_or_killed_gives_errors_in_time_and_right_answers_after() {
+        let home = tempfile::tempdir().unwrap();
+        let Some(mut server) = server(home.path(), "") else { return };
+        let cli = Cli::new();
+        write_harbor(&cli);
+        cli.json(&["index", "harbor"]);
+        let uri = server.uri();
+        cli.json(&["publish", "--neo4j", &uri]);
+        gives_errors_in_time_and_right_answers_after(&cli, &uri, &mut server);
+    }
 }

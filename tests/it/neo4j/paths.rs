@@ -77,6 +77,7 @@ fn is_loopless(path: &GraphPath) -> bool {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn the_database_and_the_structure_in_memory_agree_on_paths_between_any_two() {
     let Some(database) = database() else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -227,6 +228,7 @@ fn is_there(database: &Database, path: &GraphPath) -> bool {
 
 /// A real collection, two islands, and the demo: what is too far apart in one is connected in another.
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn bridges_by_cypher_are_as_many_and_as_long_as_in_memory_and_each_is_one_there_too() {
     let Some(database) = database() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -75,6 +75,7 @@ fn what_users_add_stays_and_another_index_is_refused() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_newer_format_is_refused_and_a_changed_schema_is_repaired() {
     let Some(database) = database_to_reshape() else { return };
     let cli = indexed_mill();
@@ -91,6 +92,7 @@ fn a_newer_format_is_refused_and_a_changed_schema_is_repaired() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn another_embedder_is_refused_until_vectors_are_to_be_replaced() {
     let Some(database) = database_to_reshape() else { return };
     let cli = indexed_mill();
@@ -113,6 +115,7 @@ fn another_embedder_is_refused_until_vectors_are_to_be_replaced() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_second_publisher_waits_its_turn() {
     let Some(database) = database() else { return };
     let cli = indexed_mill();
@@ -130,6 +133,7 @@ fn a_second_publisher_waits_its_turn() {
 /// Keys are unique because there is one writer at a time: a publisher that wrongly believes to hold the lease writes
 /// nothing.
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn publishers_that_take_the_lease_from_each_other_write_nothing_twice() {
     let Some(database) = database() else { return };
     let cli = Cli::new();
@@ -165,36 +169,40 @@ fn changes_that_are_in_no_version_are_not_published() {
     cli.refuses(&["publish", "--neo4j", "bolt://localhost"], "input", &["changes that no version contains yet"]);
 }
 
-#[test]
-#[ignore = "it starts a server of its own: `--test torture` runs it"]
-fn a_database_that_takes_no_writes_is_refused() {
-    let home = tempfile::tempdir().unwrap();
-    let Some(mut server) = server(home.path(), "") else { return };
-    let cli = indexed_mill();
-    let uri = server.uri();
-    cli.json(&["publish", "--neo4j", &uri]);
+mod long_tests {
+    use super::*;
 
-    // A database that was killed has to write before it can be read.
-    server.stop();
-    server.resume_with("server.databases.default_to_read_only=true");
-    let export = || cli.run(["export", "--canonical", "--neo4j", &uri]);
-    let exported = when_up(&export).succeeded().stdout;
-    assert!(exported == cli.canonical(".cairn"));
-    cli.write("notes/more.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
-    cli.json(&["index", "notes"]);
-    cli.refuses(&["publish", "--neo4j", &uri], "io", &["does not accept writes"]);
-}
+    #[test]
+    #[ignore = "it starts a server of its own: `--test torture` runs it"]
+    fn a_database_that_takes_no_writes_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let Some(mut server) = server(home.path(), "") else { return };
+        let cli = indexed_mill();
+        let uri = server.uri();
+        cli.json(&["publish", "--neo4j", &uri]);
 
-#[test]
-#[ignore = "it starts a server of its own: `--test torture` runs it"]
-fn a_batch_that_is_too_large_for_the_server_is_halved() {
-    let home = tempfile::tempdir().unwrap();
-    let Some(server) = server(home.path(), "db.memory.transaction.max=2m") else { return };
-    let cli = Cli::new();
-    write_harbor(&cli);
-    cli.json(&["index", "harbor"]);
-    let said = cli.run(["publish", "--neo4j", &server.uri(), "-vv"]).succeeded();
-    assert!(said.stderr.contains("a batch is sent in parts"), "{}", said.stderr);
-    let exported = cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;
-    assert!(exported == cli.canonical(".cairn"));
+        // A database that was killed has to write before it can be read.
+        server.stop();
+        server.resume_with("server.databases.default_to_read_only=true");
+        let export = || cli.run(["export", "--canonical", "--neo4j", &uri]);
+        let exported = when_up(&export).succeeded().stdout;
+        assert!(exported == cli.canonical(".cairn"));
+        cli.write("notes/more.txt", "Toll Tower\n\nToll Tower stands in Eaststead.");
+        cli.json(&["index", "notes"]);
+        cli.refuses(&["publish", "--neo4j", &uri], "io", &["does not accept writes"]);
+    }
+
+    #[test]
+    #[ignore = "it starts a server of its own: `--test torture` runs it"]
+    fn a_batch_that_is_too_large_for_the_server_is_halved() {
+        let home = tempfile::tempdir().unwrap();
+        let Some(server) = server(home.path(), "db.memory.transaction.max=2m") else { return };
+        let cli = Cli::new();
+        write_harbor(&cli);
+        cli.json(&["index", "harbor"]);
+        let said = cli.run(["publish", "--neo4j", &server.uri(), "-vv"]).succeeded();
+        assert!(said.stderr.contains("a batch is sent in parts"), "{}", said.stderr);
+        let exported = cli.run(["export", "--canonical", "--neo4j", &server.uri()]).succeeded().stdout;
+        assert!(exported == cli.canonical(".cairn"));
+    }
 }

@@ -121,6 +121,7 @@ fn examples() -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn every_statement_for_users_runs_in_the_shell_and_finds_something() {
     let Some((database, _cli)) = harbor_database() else { return };
     let Some(mut shell) = shell(&database.uri) else { return };
@@ -205,6 +206,7 @@ fn write_crowd(cli: &Cli) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn no_saved_query_draws_more_than_can_be_read() {
     let Some(database) = database() else { return };
     let Some(pages) = database.pages.clone() else {

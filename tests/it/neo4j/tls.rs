@@ -10,6 +10,7 @@ use crate::support::{Cli, CommandOutput, left_out};
 use super::{when_up, write_harbor};
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_server_is_reached_with_encryption_if_it_is_trusted_and_with_the_right_password() {
     let home = tempfile::tempdir().unwrap();
     let certificate = home.path().join("certificates");

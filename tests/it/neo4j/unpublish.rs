@@ -8,6 +8,7 @@ use crate::support::neo4j::database_to_reshape;
 use super::{assert_whole, held, indexed_mill, published};
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn an_index_is_taken_out_of_a_database_and_what_users_have_beside_it_stays() {
     let Some(database) = database_to_reshape() else { return };
     let cli = indexed_mill();

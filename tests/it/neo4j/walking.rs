@@ -171,6 +171,7 @@ async fn compare(database: &Database, workspace: &Workspace, questions: &[String
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn three_kinds_of_traversal_of_the_demo_find_the_same() {
     let Some((database, cli)) = harbor_database() else { return };
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
@@ -179,6 +180,7 @@ fn three_kinds_of_traversal_of_the_demo_find_the_same() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn judging_decomposing_and_picking_find_the_same_on_disk_and_in_the_database() {
     let Some((database, cli)) = harbor_database() else { return };
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
@@ -213,28 +215,6 @@ fn judging_decomposing_and_picking_find_the_same_on_disk_and_in_the_database() {
 }
 
 #[test]
-#[ignore = "it publishes a real collection: `--test torture` runs it"]
-fn three_kinds_of_traversal_of_a_real_collection_find_the_same() {
-    let Some(database) = database() else { return };
-    let (Some(folder), Some(mut documents)) = (shared_data("2wiki-hippo"), bundles(&["2wiki-hippo"])) else { return };
-    documents.truncate(sized(DOCUMENTS, DOCUMENTS_OF_TORTURE));
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("index");
-    index(&path, &Sources::documents(documents));
-    let workspace = Workspace::open(&path).unwrap();
-    block_on(async {
-        publish(&workspace, &database.target(), &PublishOptions::default()).await.unwrap();
-        let questions = cairn::eval::read_questions(&folder.join("questions.jsonl")).unwrap();
-        let asked = sized(QUESTIONS, QUESTIONS_OF_TORTURE);
-        let questions: Vec<String> = questions.into_iter().map(|it| it.question).take(asked).collect();
-        let same = compare(&database, &workspace, &questions).await;
-        println!("`trail` finds the same for {same} of {asked} questions");
-        // If only a part of a document is loaded, another passage may represent a name.
-        assert!(same * 10 >= asked * 9, "{same}");
-    });
-}
-
-#[test]
 fn what_does_not_fit_into_memory_is_walked_in_the_database_and_that_is_said() {
     let Some(database) = database() else { return };
     let cli = Cli::new();
@@ -252,4 +232,32 @@ fn what_does_not_fit_into_memory_is_walked_in_the_database_and_that_is_said() {
     assert!(!said.stderr.contains("Neo4j walks it") && said.stdout.contains("Toll Tower"), "{said:#?}");
     cli.refuses(&[&ask[..], &["--traversal", "petgraph"]].concat(), "input", &["auto, memory, cypher"]);
     cli.refuses(&[&ask[..], &["--memory", "much"]].concat(), "input", &["number of megabytes"]);
+}
+
+mod long_tests {
+    use super::*;
+
+    #[test]
+    #[ignore = "it publishes a real collection: `--test torture` runs it"]
+    fn three_kinds_of_traversal_of_a_real_collection_find_the_same() {
+        let Some(database) = database() else { return };
+        let (Some(folder), Some(mut documents)) = (shared_data("2wiki-hippo"), bundles(&["2wiki-hippo"])) else {
+            return;
+        };
+        documents.truncate(sized(DOCUMENTS, DOCUMENTS_OF_TORTURE));
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("index");
+        index(&path, &Sources::documents(documents));
+        let workspace = Workspace::open(&path).unwrap();
+        block_on(async {
+            publish(&workspace, &database.target(), &PublishOptions::default()).await.unwrap();
+            let questions = cairn::eval::read_questions(&folder.join("questions.jsonl")).unwrap();
+            let asked = sized(QUESTIONS, QUESTIONS_OF_TORTURE);
+            let questions: Vec<String> = questions.into_iter().map(|it| it.question).take(asked).collect();
+            let same = compare(&database, &workspace, &questions).await;
+            println!("`trail` finds the same for {same} of {asked} questions");
+            // If only a part of a document is loaded, another passage may represent a name.
+            assert!(same * 10 >= asked * 9, "{same}");
+        });
+    }
 }

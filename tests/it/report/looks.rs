@@ -36,6 +36,7 @@ fn drawn(browser: &Browser) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn the_page_is_readable_on_a_phone_and_a_wide_screen_in_light_and_dark() {
     let cli = of_harbor();
     reported(&cli, &["--question", QUESTION, "--question", "Who taught the engineer of Heron Bridge?"]);
@@ -65,6 +66,7 @@ fn the_page_is_readable_on_a_phone_and_a_wide_screen_in_light_and_dark() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn the_page_has_landmarks_headings_in_order_and_tables_with_headers() {
     let cli = of_harbor();
     let (_, summary) = reported(&cli, &["--question", QUESTION]);
@@ -100,6 +102,7 @@ fn the_page_has_landmarks_headings_in_order_and_tables_with_headers() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn everything_can_be_reached_and_done_by_keyboard() {
     let cli = of_harbor();
     reported(&cli, &["--document", "Edda Varnholt"]);
@@ -186,6 +189,7 @@ fn a_click_in_the_drawing_chooses_a_passage_and_the_page_scrolls_over_it() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn without_scripts_the_page_is_whole_but_for_the_drawing() {
     let cli = of_harbor();
     reported(&cli, &["--question", QUESTION]);
