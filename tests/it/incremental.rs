@@ -3,7 +3,7 @@
 mod added;
 mod checkpoints;
 mod dry;
-mod edits;
+pub(crate) mod edits;
 mod options;
 mod removed;
 mod watching;

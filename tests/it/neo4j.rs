@@ -9,6 +9,7 @@ mod cuts;
 mod described;
 mod disk;
 mod earlier;
+mod edits;
 mod faults;
 mod going_back;
 mod graphrag;

@@ -24,8 +24,9 @@ const TESTS: [&str; 12] = [
     "neo4j::refusals",
 ];
 /// What they print about their work: the words after a number, and what that number counts.
-const SAID: [(&str, &str); 7] = [
+const SAID: [(&str, &str); 8] = [
     (" edits made", "edits made"),
+    (" graphs published", "graphs published"),
     (" pairs compared", "pairs of ends asked for paths by Cypher and in memory"),
     (" publishers killed", "publishers killed"),
     (" servers killed", "servers killed"),
@@ -52,9 +53,9 @@ pub(crate) const PARITY: Suite = Suite {
 /// `cargo test` makes a few dozen edits.
 pub(crate) const EDITS: Suite = Suite {
     name: "edits",
-    promise: "After any edits and killed runs, an index equals, in its export and in what searches find, one that was \
-        made of the final state.",
-    run: |run| run_tests(run, &["incremental::edits"]),
+    promise: "After any edits, killed runs and killed publishes, an index, and a clone of its published graph, equal, \
+        in export and in what searches find, an index that was made of the final state.",
+    run: |run| run_tests(run, &["incremental::edits", "neo4j::edits"]),
 };
 
 fn run(run: &Run) -> Tally {
