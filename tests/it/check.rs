@@ -11,6 +11,9 @@ use crate::support::flips::{Flip, Original, Outcome, copy};
 use crate::support::forged::mark_lost;
 use crate::support::{Cli, Random, assert_valid, files_below, harbor_notes, index};
 
+/// What only a second version with segments has.
+const SEGMENTS: &str = "versions/2/segments.bin";
+
 /// Returns the program with an index of two notes.
 fn indexed() -> Cli {
     let cli = Cli::new();
@@ -142,7 +145,7 @@ fn damage_to_what_a_change_added_to_a_version_is_found_and_repaired() {
     copy(&cli.folder().join(".cairn"), saved.path());
     let version = saved.path().join("versions/2");
     let added = ["text/added-passages", "text/added-sentences"].map(|folder| files_below(&version.join(folder)));
-    let mut parts: Vec<PathBuf> = added.into_iter().flatten().chain([version.join("segments.bin")]).collect();
+    let mut parts: Vec<PathBuf> = added.into_iter().flatten().chain([saved.path().join(SEGMENTS)]).collect();
     parts.retain(|path| fs::metadata(path).unwrap().len() > 0);
     assert!(parts.len() > 10, "{parts:?}");
     for part in parts {
@@ -152,6 +155,8 @@ fn damage_to_what_a_change_added_to_a_version_is_found_and_repaired() {
         bytes[middle] ^= 1;
         fs::write(cli.folder().join(".cairn").join(name), bytes).unwrap();
         assert_eq!(offended(&check(&cli, &[], 7)), ["files"], "{name:?}");
+        let said = cli.run(["search", "quay"]);
+        assert_eq!((said.status, said.stdout.as_str()), (Some(7), ""), "{name:?}: {said:#?}");
         assert_eq!(offended(&check(&cli, &["--repair"], 0)), [""; 0], "{name:?}");
         assert!(cli.canonical(".cairn") == before, "{name:?}");
         restore(&cli, saved.path());
@@ -295,8 +300,22 @@ fn original(folder: &Path) -> Original {
     Original::of(folder, documents)
 }
 
+/// Makes one with more documents, of which one changed after a first version.
+fn original_from_a_change(folder: &Path) -> Original {
+    let quay = |number: u32| {
+        Document::new(format!("quay-{number}"), Some(format!("Quay {number}")), format!("It burned in 18{number}."))
+    };
+    let mut documents: Vec<Document> = (10..20).map(quay).collect();
+    documents.extend(harbor_notes().into_iter().take(1).map(|(name, text)| Document::new(name, None, text)));
+    index(folder, &Sources::Documents(documents.clone()));
+    documents[0] = Document::new("quay-10", Some("Quay 10".to_owned()), "It was sold to Ada Wren.");
+    index(folder, &Sources::Documents(documents.clone()));
+    assert!(folder.join(SEGMENTS).is_file(), "the version has no segments");
+    Original::of(folder, documents)
+}
+
 /// Changes bits, half of them in the records, and expects each change to be harmless or found.
-fn flip_bits(count: usize, seed: u64) -> [usize; 3] {
+fn flip_bits(original: fn(&Path) -> Original, count: usize, seed: u64) -> [usize; 3] {
     let folder = tempfile::tempdir().unwrap();
     let original = original(folder.path());
     let files = original.files();
@@ -320,7 +339,9 @@ fn flip_bits(count: usize, seed: u64) -> [usize; 3] {
 #[test]
 fn a_changed_bit_is_harmless_or_found() {
     let count = std::env::var("CAIRN_TEST_FLIPS").ok().and_then(|it| it.parse().ok()).unwrap_or(20);
-    let [harmless, mended, refused] = flip_bits(count, 16);
-    eprintln!("{count} bits: {harmless} harmless, {mended} mended, {refused} refused");
-    assert!(harmless > 0 && mended > 0 && refused > 0, "{harmless}, {mended}, {refused}");
+    for (original, made) in [(original as fn(&Path) -> _, "at once"), (original_from_a_change, "from a change")] {
+        let [harmless, mended, refused] = flip_bits(original, count, 16);
+        eprintln!("{count} bits of a version made {made}: {harmless} harmless, {mended} mended, {refused} refused");
+        assert!(harmless > 0 && mended > 0 && refused > 0, "{made}: {harmless}, {mended}, {refused}");
+    }
 }

@@ -44,10 +44,14 @@ impl Drop for Disk {
     }
 }
 
-/// Returns the program with an index of two versions; the second one is only in the log of the records.
+/// Returns the program with an index of two versions; the second one, which shares segments with the first, is only in
+/// the log of the records.
 fn with_log(disk: &Disk) -> (Cli, PathBuf) {
     let cli = Cli::new();
     cli.write("notes/mill.md", "# The mill\n\nAda Wren built the mill in 1790.");
+    for number in 0..4 {
+        cli.write(&format!("notes/quay-{number}.md"), format!("# Quay {number}\n\nIt burned in 180{number}."));
+    }
     cli.json(&["index", "notes"]);
     // While the records are open, the log is not written back.
     let reader = Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap();
@@ -56,6 +60,7 @@ fn with_log(disk: &Disk) -> (Cli, PathBuf) {
     cli.json(&["index", "notes"]);
     let index = disk.path().join("index");
     copy(&cli.folder().join(".cairn"), &index);
+    assert!(index.join("versions/2/segments.bin").is_file(), "the version has no segments");
     fs::remove_file(index.join("cairn.db-shm")).unwrap();
     assert!(fs::metadata(index.join("cairn.db-wal")).unwrap().len() > 0);
     drop(reader);

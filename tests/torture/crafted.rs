@@ -10,8 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::Suite;
-use crate::program::{READS, Template, cairn, watch_for};
-use crate::run::Tally;
+use crate::program::{READS, cairn, watch_for};
+use crate::run::{Run, Tally};
+use crate::template::{Template, add_new};
 
 /// Documents of the index that is forged.
 const NOTES: usize = 5;
@@ -41,20 +42,30 @@ pub(crate) const PLACES: Suite = Suite {
     run: places::run,
 };
 
-/// Returns the index to be forged, with a folder beside it that must stay untouched.
-fn template() -> Template {
-    let template = Template::of_notes(NOTES);
-    for (name, text) in KEPT {
-        let path = template.path().join(OUTSIDE).join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+/// Returns the indexes to be forged, each with a folder beside it that must stay untouched.
+fn templates() -> [Template; 2] {
+    let templates = Template::both(NOTES);
+    for template in &templates {
+        for (name, text) in KEPT {
+            let path = template.path().join(OUTSIDE).join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
     }
-    template
+    templates
 }
 
-/// Runs every command on a forged index, and notes what none of them must do.
-fn withstands(folder: &Path, forged: &str, tally: &mut Tally) {
+/// Returns as many cases as were asked for, spread over all.
+fn chosen<T>(run: &Run, cases: Vec<T>) -> Vec<T> {
+    let most = run.count("CRAFTED", 0);
+    let stride = if most == 0 { 1 } else { cases.len().div_ceil(most as usize).max(1) };
+    cases.into_iter().step_by(stride).collect()
+}
+
+/// Runs every command on a forged copy of the index of `template`, and notes what none of them must do.
+fn withstands(template: &Template, folder: &Path, forged: &str, tally: &mut Tally) {
     tally.count("forged indexes", 1);
+    let forged = format!("{forged}, {}", template.tell(tally));
     let mut say = |args: &[&str], said: &str| tally.offend(format!("{forged}: `cairn {}`: {said}", args.join(" ")));
     let mut commands = 0;
     let mut put = |args: &[&str]| {
@@ -68,7 +79,7 @@ fn withstands(folder: &Path, forged: &str, tally: &mut Tally) {
     }
     put(&["doctor", "--json"]);
     put(&["check"]);
-    fs::write(folder.join("notes/new.txt"), "Toll Tower\n\nToll Tower stands by Heron Bridge.").unwrap();
+    add_new(folder);
     put(&["index", "notes"]);
     put(&["search", "Toll Tower"]);
     if let Some(name) = KEPT.iter().find_map(|(name, text)| {

@@ -3,9 +3,10 @@
 use std::fs;
 
 use crate::Suite;
-use crate::program::{End, READS, Template, cairn, must, watch};
+use crate::program::{End, READS, cairn, must, watch};
 use crate::run::{Run, Tally};
 use crate::support::Random;
+use crate::template::{Template, add_new};
 
 /// Documents of the index.
 const NOTES: usize = 6;
@@ -29,10 +30,17 @@ struct Right {
 }
 
 fn run(run: &Run) -> Tally {
-    let template = Template::of_notes(NOTES);
+    let mut tally = Tally::default();
+    for template in Template::both(NOTES) {
+        tally.add(flips(run, template));
+    }
+    tally
+}
+
+/// Flips bits in every file of the index of `template`.
+fn flips(run: &Run, template: Template) -> Tally {
     let answers = template.answers();
-    let after = template.copy();
-    fs::write(after.path().join("notes/new.txt"), NEW).unwrap();
+    let after = template.with_new();
     must(after.path(), &["index", "notes"]);
     let next = must(after.path(), &["export", "--canonical"]).stdout;
     let has_check = watch(cairn(template.path(), &["check"])).is_done();
@@ -41,7 +49,7 @@ fn run(run: &Run) -> Tally {
         tally.leave_out("`cairn check` of an index: this program has none, so that damage may only be told by readers");
     }
     let right = Right { template, answers, next, has_check };
-    let flips = run.count("FLIPS", 1_000);
+    let flips = run.count("FLIPS", 500);
     for file in right.template.index_files() {
         let name = file.to_str().unwrap().to_owned();
         let bytes = fs::read(right.template.path().join(".cairn").join(&name)).unwrap();
@@ -55,9 +63,6 @@ fn run(run: &Run) -> Tally {
     tally
 }
 
-/// The text of a document that is added after the damage.
-const NEW: &str = "Toll Tower\n\nToll Tower stands by Heron Bridge.";
-
 /// Returns the name of a file without what differs between runs, so that a seed always gives the same flips.
 fn stem(name: &str) -> String {
     let parts = name.split(['/', '.']).filter(|part| part.len() < 32);
@@ -66,13 +71,14 @@ fn stem(name: &str) -> String {
 
 fn flip(right: &Right, name: &str, bytes: &[u8], random: &mut Random, tally: &mut Tally) {
     let (at, bit) = (random.below(bytes.len()), random.below(8));
-    let what = format!("{}, bit {bit} of byte {at} of {}", stem(name), bytes.len());
+    tally.count("bits flipped", 1);
+    let made = right.template.tell(tally);
+    let what = format!("{}, bit {bit} of byte {at} of {}, {made}", stem(name), bytes.len());
     let mut flipped = bytes.to_vec();
     flipped[at] ^= 1 << bit;
     let folder = right.template.copy();
     let path = folder.path().join(".cairn").join(name);
     fs::write(&path, &flipped).unwrap();
-    tally.count("bits flipped", 1);
     let mut is_reported = false;
     if right.has_check {
         let ran = watch(cairn(folder.path(), &["check"]));
@@ -110,7 +116,7 @@ fn flip(right: &Right, name: &str, bytes: &[u8], random: &mut Random, tally: &mu
 
 /// Damage to the records must not become a version.
 fn publish(right: &Right, folder: &tempfile::TempDir, what: &str, tally: &mut Tally) {
-    fs::write(folder.path().join("notes/new.txt"), NEW).unwrap();
+    add_new(folder.path());
     let ran = watch(cairn(folder.path(), &["index", "notes"]));
     if let Some(fault) = ran.fault() {
         tally.offend(format!("{what}: `cairn index`: {fault}"));

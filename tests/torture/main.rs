@@ -24,6 +24,7 @@ mod readers;
 mod run;
 mod seeds;
 mod syscalls;
+mod template;
 
 // What only the other tests use is not dead code there.
 #[allow(dead_code, unused_imports, reason = "shared with the tests that `cargo test` runs")]

@@ -9,10 +9,11 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::Suite;
-use crate::program::{Template, cairn, watch};
+use crate::program::{cairn, watch};
 use crate::run::{Run, Tally};
 use crate::support::chat::{ChatServer, Play, Reply, Thought};
 use crate::support::{Cli, Random};
+use crate::template::{Made, Template};
 
 /// Documents of the index.
 const NOTES: usize = 4;
@@ -53,7 +54,7 @@ fn thought() -> Thought {
 }
 
 fn run(run: &Run) -> Tally {
-    let template = Template::of_notes(NOTES);
+    let template = Template::of_notes(NOTES, Made::AtOnce);
     let kinds = kinds(&template);
     let each = run.count("MUTATED", 10_000).div_ceil(kinds.len() as u64 + 1);
     let mut tally = Tally::default();

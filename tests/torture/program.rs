@@ -1,7 +1,6 @@
 //! The program under observation: how it ended, its output, and what no input may make it do.
 
 use std::fs::{self, File};
-use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,8 +9,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
-
-use crate::support::harbor_files;
 
 /// After this time, the program counts as hanging.
 const HANGS_AFTER: Duration = Duration::from_mins(1);
@@ -160,60 +157,6 @@ fn peak(child: &Child) -> u64 {
     kib.unwrap_or(0) << 10
 }
 
-/// A folder with documents and an index of them, which cases copy.
-pub(crate) struct Template {
-    folder: TempDir,
-}
-
-impl Template {
-    /// Makes an index of the first `notes` documents of the demo collection.
-    pub(crate) fn of_notes(notes: usize) -> Self {
-        let folder = TempDir::new().unwrap();
-        fs::create_dir(folder.path().join("notes")).unwrap();
-        // Documents that name one another, so that there are mentions and edges.
-        let mut files = harbor_files();
-        files.sort_by_key(|(name, text)| (!text.contains("Heron Bridge"), name.clone()));
-        for (name, text) in files.into_iter().take(notes) {
-            fs::write(folder.path().join("notes").join(name), text).unwrap();
-        }
-        let template = Self { folder };
-        template.must(&["index", "notes"]);
-        template
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// Runs a command that must succeed.
-    #[track_caller]
-    pub(crate) fn must(&self, args: &[&str]) -> Ran {
-        must(self.path(), args)
-    }
-
-    /// Makes a copy.
-    pub(crate) fn copy(&self) -> TempDir {
-        let folder = TempDir::new().unwrap();
-        copy_folder(self.path(), folder.path()).unwrap();
-        folder
-    }
-
-    /// Returns the files of the index, by their paths in its folder, and no others.
-    pub(crate) fn index_files(&self) -> Vec<PathBuf> {
-        let index = self.path().join(".cairn");
-        let mut files = files_below(&index);
-        for path in &mut files {
-            *path = path.strip_prefix(&index).unwrap().to_owned();
-        }
-        files
-    }
-
-    /// Returns what each read of the index prints.
-    pub(crate) fn answers(&self) -> Vec<String> {
-        READS.iter().map(|args| self.must(args).answer()).collect()
-    }
-}
-
 /// Runs a command that must succeed.
 #[track_caller]
 pub(crate) fn must(folder: &Path, args: &[&str]) -> Ran {
@@ -234,20 +177,6 @@ pub(crate) fn must_with(folder: &Path, args: &[&str], variables: &[(&str, &str)]
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap);
     entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
-}
-
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let to = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            fs::create_dir(&to)?;
-            copy_folder(&entry.path(), &to)?;
-        } else {
-            fs::copy(entry.path(), to)?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns whether a system program is available.

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Suite;
-use crate::program::{End, READS, Ran, Template, bare, cairn, files_below, has, must, path, watch};
+use crate::program::{End, READS, Ran, bare, cairn, files_below, has, must, path, watch};
 use crate::run::{Run, Tally};
+use crate::template::{Template, add_new};
 
 /// Calls that write to the disk, and calls that read it, each with the errors that it may give.
 const CALLS: [(&str, &[&str]); 19] = [
@@ -148,45 +149,49 @@ fn writing(run: &Run) -> Tally {
     if !is_possible(&mut tally) {
         return tally;
     }
-    let template = Template::of_notes(NOTES);
+    for template in Template::both(NOTES) {
+        tally.add(writing_to(run, &template));
+    }
+    tally
+}
+
+/// Lets each call fail of a run that adds a note to the index of `template`.
+fn writing_to(run: &Run, template: &Template) -> Tally {
     let old = template.must(&["export", "--canonical"]).stdout;
-    fs::write(template.path().join("notes/new.txt"), "Toll Tower\n\nToll Tower stands by Heron Bridge.").unwrap();
+    add_new(template.path());
     let clean = template.copy();
     must(clean.path(), &["index", "notes"]);
     let new = must(clean.path(), &["export", "--canonical"]).stdout;
     assert!(old != new);
-    let faults = faults(&template, &["index", "notes"], run.count("SYSCALLS", 0));
+    let faults = faults(template, &["index", "notes"], run.count("SYSCALLS", 0).div_ceil(2));
     run.each("syscalls-writing", faults.len() as u64, |number, _, tally| {
         let fault = &faults[number as usize];
         let folder = template.copy();
         let ran = watch(fault.command(folder.path(), &["index", "notes"]));
         count(tally, fault, &ran);
+        let made = template.tell(tally);
         if is_outside(fault, &ran) {
             return;
         }
+        let mut offend = |said: &str| tally.offend(format!("{fault} of `cairn index notes`, {made}: {said}"));
         if let Some(said) = ran.fault() {
-            tally.offend(format!("{fault} of `cairn index notes`: {said}"));
+            offend(&said);
         }
         let kept = watch(cairn(folder.path(), &["export", "--canonical"]));
         // A document that could not be read is named and left out; the rest is indexed.
         let is_old = !ran.is_done() || ran.stderr.contains("cannot be read");
         let is_right = kept.stdout == new || (kept.stdout == old && is_old);
         if !kept.is_done() || !is_right {
-            let ended = ran.end;
-            let said = kept.stderr.trim();
-            tally.offend(format!(
-                "{fault} of `cairn index notes`, {ended:?}: the version after it is not right: {said}"
-            ));
+            offend(&format!("{:?}: the version after it is not right: {}", ran.end, kept.stderr.trim()));
         }
         let again = watch(cairn(folder.path(), &["index", "notes"]));
         let after = watch(cairn(folder.path(), &["export", "--canonical"]));
         if !again.is_done() || after.stdout != new {
-            let said = again.stderr.trim();
-            tally.offend(format!("{fault} of `cairn index notes`: the run after it ends with {:?}: {said}", again.end));
+            offend(&format!("the run after it ends with {:?}: {}", again.end, again.stderr.trim()));
         }
         let left = left_behind(folder.path());
         if !left.is_empty() {
-            tally.offend(format!("{fault} of `cairn index notes`: still there after the run after it: {left}"));
+            offend(&format!("still there after the run after it: {left}"));
         }
     })
 }
@@ -221,18 +226,26 @@ fn reading(run: &Run) -> Tally {
     if !is_possible(&mut tally) {
         return tally;
     }
-    let template = Template::of_notes(NOTES);
+    for template in Template::both(NOTES) {
+        tally.add(reading_of(run, &template));
+    }
+    tally
+}
+
+/// Lets each call fail of everything that reads the index of `template`.
+fn reading_of(run: &Run, template: &Template) -> Tally {
     let answers = template.answers();
     let mut cases = Vec::new();
-    let most = run.count("SYSCALLS", 0).div_ceil(READS.len() as u64);
+    let most = run.count("SYSCALLS", 0).div_ceil(2 * READS.len() as u64);
     for (args, answer) in READS.iter().zip(&answers) {
-        cases.extend(faults(&template, args, most).into_iter().map(|fault| (args, answer, fault)));
+        cases.extend(faults(template, args, most).into_iter().map(|fault| (args, answer, fault)));
     }
     run.each("syscalls-reading", cases.len() as u64, |number, _, tally| {
         let (args, answer, fault) = &cases[number as usize];
         let folder = template.copy();
         let ran = watch(fault.command(folder.path(), args));
         count(tally, fault, &ran);
+        let made = template.tell(tally);
         if is_outside(fault, &ran) {
             return;
         }
@@ -245,6 +258,6 @@ fn reading(run: &Run) -> Tally {
         } else {
             return;
         };
-        tally.offend(format!("{fault} of `cairn {}`: {wrong}", args.join(" ")));
+        tally.offend(format!("{fault} of `cairn {}`, {made}: {wrong}", args.join(" ")));
     })
 }

@@ -56,10 +56,26 @@ fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
     assert!(is_synced(".cairn/versions", &lines[named..]), "{trace}");
 }
 
+/// Returns the program with an index that was made by a run over a changed note: its version has segments.
+fn indexed_after_a_change() -> Cli {
+    let cli = indexed();
+    for number in 0..12 {
+        cli.write(&format!("notes/{number}.md"), format!("Note {number}."));
+    }
+    cli.json(&["index", "notes"]);
+    cli.write("notes/0.md", "Another note.");
+    cli.json(&["index", "notes"]);
+    assert!(cli.folder().join(".cairn/versions/3/segments.bin").is_file(), "the version has no segments");
+    cli
+}
+
 /// Each call in turn fails with an error of a failing disk.
 #[test]
 fn a_failing_disk_is_reported_and_the_current_version_stays() {
-    let cli = indexed();
+    [indexed(), indexed_after_a_change()].iter().for_each(fail_each_sync);
+}
+
+fn fail_each_sync(cli: &Cli) {
     let before = (cli.canonical(".cairn"), cli.json(&["status"])["version"].clone());
     cli.write("notes/more.md", "More of the mill.");
     let (index, kept) = (cli.folder().join(".cairn"), cli.folder().join("kept"));
@@ -71,7 +87,7 @@ fn a_failing_disk_is_reported_and_the_current_version_stays() {
             assert!(Command::new("cp").arg("-r").args([&kept, &index]).status().unwrap().success());
             let inject = format!("inject={call}:error=EIO:when={number}");
             let Some((said, trace)) =
-                traced(&cli, &["-e", &format!("trace={call}"), "-e", &inject], &["index", "notes"])
+                traced(cli, &["-e", &format!("trace={call}"), "-e", &inject], &["index", "notes"])
             else {
                 return;
             };
@@ -97,7 +113,7 @@ fn a_failing_disk_is_reported_and_the_current_version_stays() {
 /// Whoever wants files to be read, not mapped, must not be killed when somebody truncates one.
 #[test]
 fn no_file_of_a_version_is_mapped_where_that_is_refused() {
-    let cli = indexed();
+    let cli = indexed_after_a_change();
     let maps = |args: &[&str]| {
         let (said, trace) = traced(&cli, &["-e", "trace=mmap"], args)?;
         said.succeeded();

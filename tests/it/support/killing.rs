@@ -21,6 +21,8 @@ pub(crate) struct Writers {
     pub(crate) killed: u64,
     /// Those that finished before they were killed.
     pub(crate) finished: u64,
+    /// Those of both that began with a version that has segments.
+    pub(crate) segmented: u64,
     /// Documents that their runs were to index, in total.
     pub(crate) documents: u64,
 }
@@ -46,6 +48,7 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
         edit(&cli, random);
         let current = contents(&cli);
         came.documents += current.len() as u64;
+        came.segmented += u64::from(path.join(format!("versions/{version}/segments.bin")).exists());
         let mut writer = cli.command(["index", "harbor"]).stderr(Stdio::null()).spawn().unwrap();
         // The moment itself is tested: there is nothing to wait for.
         thread::sleep(usual.mul_f64(random.below(1000) as f64 / 900.0));

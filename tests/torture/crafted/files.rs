@@ -7,11 +7,11 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{template, withstands};
-use crate::program::Template;
+use super::{chosen, templates, withstands};
 use crate::run::{Run, Tally};
 use crate::support::Random;
 use crate::support::forged::Parts;
+use crate::template::Template;
 
 const HEADER_BYTES: usize = 24;
 const NAME_BYTES: usize = 32;
@@ -96,20 +96,20 @@ const PLAIN_WAYS: [&str; 9] = [
 ];
 
 pub(super) fn run(run: &Run) -> Tally {
-    let template = template();
-    let mut cases: Vec<(String, Forgery)> = Vec::new();
-    for file in template.index_files() {
-        let Ok(file) = file.strip_prefix("versions/1") else { continue };
-        let name = file.to_str().unwrap().to_owned();
-        let bytes = fs::read(template.path().join(".cairn/versions/1").join(&name)).unwrap();
-        cases.extend(forgeries(&bytes).into_iter().map(|it| (name.clone(), it)));
+    let templates = templates();
+    let mut cases: Vec<(&Template, String, Forgery)> = Vec::new();
+    for template in &templates {
+        for file in template.index_files() {
+            let Ok(name) = file.strip_prefix(template.version_name()) else { continue };
+            let name = name.to_str().unwrap().to_owned();
+            let bytes = fs::read(template.version().join(&name)).unwrap();
+            cases.extend(forgeries(&bytes).into_iter().map(|it| (template, name.clone(), it)));
+        }
     }
-    let most = run.count("CRAFTED", 0);
-    let stride = if most == 0 { 1 } else { cases.len().div_ceil(most as usize).max(1) };
-    let cases: Vec<_> = cases.into_iter().step_by(stride).collect();
+    let cases = chosen(run, cases);
     run.each("crafted-files", cases.len() as u64, |number, random, tally| {
-        let (file, forgery) = &cases[number as usize];
-        try_one(&template, file, *forgery, random, tally);
+        let (template, file, forgery) = &cases[number as usize];
+        try_one(template, file, *forgery, random, tally);
     })
 }
 
@@ -128,7 +128,8 @@ fn forgeries(bytes: &[u8]) -> Vec<Forgery> {
 
 fn try_one(template: &Template, file: &str, forgery: Forgery, random: &mut Random, tally: &mut Tally) {
     let folder = template.copy();
-    let path = folder.path().join(".cairn/versions/1").join(file);
+    let index = folder.path().join(".cairn");
+    let path = index.join(template.version_name()).join(file);
     let bytes = fs::read(&path).unwrap();
     let (what, forged) = match forgery {
         Forgery::Section(section, way) => {
@@ -145,18 +146,20 @@ fn try_one(template: &Template, file: &str, forgery: Forgery, random: &mut Rando
         Forgery::Plain(way) => (PLAIN_WAYS[way].to_owned(), plainly(&bytes, way, random)),
     };
     fs::write(&path, &forged).unwrap();
-    stamp(&folder.path().join(".cairn"), file, &forged);
-    withstands(folder.path(), &format!("{file}: {what}"), tally);
+    stamp(&index, file, &forged);
+    withstands(template, folder.path(), &format!("{file}: {what}"), tally);
 }
 
-/// Makes the records match a changed file of version 1: its size, its checksum, those of its blocks if there are any,
-/// and the digest of the row that says so if it has one.
+/// Makes the records match a changed file of the current version: its size, its checksum, those of its blocks if there
+/// are any, and the digest of the row that says so if it has one.
 fn stamp(index: &Path, file: &str, bytes: &[u8]) {
+    const CURRENT: &str = "WHERE version = (SELECT current FROM manifest)";
     let hash = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
     let records = Connection::open(index.join("cairn.db")).unwrap();
     let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-    let read: (i64, String, String, String) =
-        records.query_row("SELECT version, created_at, counts, files FROM versions", [], row).unwrap();
+    let read: (i64, String, String, String) = records
+        .query_row(&format!("SELECT version, created_at, counts, files FROM versions {CURRENT}"), [], row)
+        .unwrap();
     let (version, created_at, counts, files) = read;
     let mut files: Value = serde_json::from_str(&files).unwrap();
     let row = files.as_array_mut().unwrap().iter_mut().find(|it| it["path"] == file);
@@ -167,11 +170,11 @@ fn stamp(index: &Path, file: &str, bytes: &[u8]) {
         row["blocks"]["blake3"] = json!(bytes.chunks(block_bytes as usize).map(hash).collect::<String>());
     }
     let files = files.to_string();
-    records.execute("UPDATE versions SET files = ?1", [&files]).unwrap();
+    records.execute(&format!("UPDATE versions SET files = ?1 {CURRENT}"), [&files]).unwrap();
     let has_digest = "SELECT count(*) FROM pragma_table_info('versions') WHERE name = 'digest'";
     if records.query_row(has_digest, [], |row| row.get::<_, i64>(0)).unwrap() == 1 {
         let digest = Parts::of("version").number(version).text(&created_at).text(&counts).text(&files).digest();
-        records.execute("UPDATE versions SET digest = ?1", [digest]).unwrap();
+        records.execute(&format!("UPDATE versions SET digest = ?1 {CURRENT}"), [digest]).unwrap();
     }
 }
 

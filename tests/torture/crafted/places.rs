@@ -1,14 +1,15 @@
 //! Every file and folder of an index replaced by something else with its name, and foreign files beside them.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{OUTSIDE, template, withstands};
-use crate::program::Template;
+use super::{OUTSIDE, chosen, templates, withstands};
 use crate::run::{Run, Tally};
+use crate::template::Template;
 
 /// What may replace a file or folder.
 const WAYS: [&str; 14] = [
@@ -28,8 +29,8 @@ const WAYS: [&str; 14] = [
     "a file of a terabyte",
 ];
 
-/// What may be in an index without belonging there.
-const BESIDE: [&str; 26] = [
+/// What may be in an index of a version `N` without belonging there.
+const BESIDE: [&str; 27] = [
     "cairn.db-wal",
     "cairn.db-shm",
     "cairn.db-journal",
@@ -42,38 +43,45 @@ const BESIDE: [&str; 26] = [
     "vectors.tmp",
     "versions/0",
     "versions/2",
+    "versions/3",
     "versions/9",
     "versions/.tmp-1",
     "versions/.tmp-2",
     "versions/.tmp-3",
     "versions/18446744073709551615",
     "versions/1x",
-    "versions/1/more",
-    "versions/1/text/passages/.tantivy-writer.lock",
-    "versions/1/text/passages/.tantivy-meta.lock",
-    "versions/1/text/added-passages",
-    "versions/1/text/added-sentences",
-    "versions/1/segments.bin",
-    "versions/1/names.tmp",
+    "versions/N/more",
+    "versions/N/text/passages/.tantivy-writer.lock",
+    "versions/N/text/passages/.tantivy-meta.lock",
+    "versions/N/text/added-passages",
+    "versions/N/text/added-sentences",
+    "versions/N/segments.bin",
+    "versions/N/names.tmp",
     "notes",
 ];
 
 pub(super) fn run(run: &Run) -> Tally {
-    let template = template();
-    let mut places = vec![PathBuf::new()];
-    let index = template.path().join(".cairn");
-    for entry in walkdir::WalkDir::new(&index).min_depth(1).sort_by_file_name() {
-        places.push(entry.unwrap().path().strip_prefix(&index).unwrap().to_owned());
+    let templates = templates();
+    let mut cases: Vec<(&Template, PathBuf, &str)> = Vec::new();
+    for template in &templates {
+        for place in places(template) {
+            cases.extend(WAYS.map(|way| (template, place.clone(), way)));
+        }
     }
-    places.extend(BESIDE.map(PathBuf::from));
-    let cases: Vec<_> = places.iter().flat_map(|place| WAYS.map(|way| (place, way))).collect();
-    let most = run.count("CRAFTED", 0);
-    let stride = if most == 0 { 1 } else { cases.len().div_ceil(most as usize).max(1) };
-    let cases: Vec<_> = cases.into_iter().step_by(stride).collect();
+    let cases = chosen(run, cases);
     run.each("crafted-places", cases.len() as u64, |number, _, tally| {
-        let (place, way) = cases[number as usize];
-        try_one(&template, place, way, tally);
+        let (template, place, way) = &cases[number as usize];
+        try_one(template, place, way, tally);
     })
+}
+
+/// Returns the folder of an index, everything in it, and what may be beside that.
+fn places(template: &Template) -> BTreeSet<PathBuf> {
+    let index = template.path().join(".cairn");
+    let entries = walkdir::WalkDir::new(&index).into_iter().map(|entry| entry.unwrap().into_path());
+    let mut places: BTreeSet<_> = entries.map(|path| path.strip_prefix(&index).unwrap().to_owned()).collect();
+    places.extend(BESIDE.map(|place| PathBuf::from(place.replace("versions/N", template.version_name()))));
+    places
 }
 
 fn try_one(template: &Template, place: &Path, way: &str, tally: &mut Tally) {
@@ -110,7 +118,7 @@ fn try_one(template: &Template, place: &Path, way: &str, tally: &mut Tally) {
         "a file of a terabyte" => File::create(&path).unwrap().set_len(1 << 40).unwrap(),
         other => panic!("nobody knows how to make {other}"),
     }
-    withstands(folder.path(), &format!(".cairn/{}: {way}", place.display()), tally);
+    withstands(template, folder.path(), &format!(".cairn/{}: {way}", place.display()), tally);
     // A link to a file is opened and may be read; its target must neither change nor disappear.
     if way == "nothing" {
         return;

@@ -7,8 +7,11 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use super::{template, withstands};
+use super::{chosen, templates, withstands};
 use crate::run::{Run, Tally};
+use crate::template::Template;
+
+const RECORDS: &str = "cairn.db";
 
 /// A change to the records, as SQL, and the value that it uses.
 struct Change {
@@ -38,21 +41,24 @@ const SCHEMAS: [&str; 14] = [
 ];
 
 pub(super) fn run(run: &Run) -> Tally {
-    let template = template();
-    let mut changes = changes(&Connection::open(template.path().join(".cairn/cairn.db")).unwrap());
-    // Reading created a log, which does not belong to the template.
-    for companion in ["cairn.db-wal", "cairn.db-shm"] {
-        drop(fs::remove_file(template.path().join(".cairn").join(companion)));
+    let templates = templates();
+    let mut cases: Vec<(&Template, Change)> = Vec::new();
+    for template in &templates {
+        let index = template.path().join(".cairn");
+        cases.extend(changes(&Connection::open(index.join(RECORDS)).unwrap()).into_iter().map(|it| (template, it)));
+        // Reading created a log, which does not belong to the template.
+        for companion in ["cairn.db-wal", "cairn.db-shm"] {
+            drop(fs::remove_file(index.join(companion)));
+        }
+        let schema = |sql: &str| Change { sql: sql.to_owned(), value: None, shown: sql.to_owned() };
+        cases.extend(SCHEMAS.map(|sql| (template, schema(sql))));
     }
-    changes.extend(SCHEMAS.map(|sql| Change { sql: sql.to_owned(), value: None, shown: sql.to_owned() }));
-    let most = run.count("CRAFTED", 0);
-    let stride = if most == 0 { 1 } else { changes.len().div_ceil(most as usize).max(1) };
-    let changes: Vec<_> = changes.into_iter().step_by(stride).collect();
-    run.each("crafted-tables", changes.len() as u64, |number, _, tally| {
-        let change = &changes[number as usize];
+    let cases = chosen(run, cases);
+    run.each("crafted-tables", cases.len() as u64, |number, _, tally| {
+        let (template, change) = &cases[number as usize];
         let folder = template.copy();
-        if apply(&folder.path().join(".cairn/cairn.db"), change) {
-            withstands(folder.path(), &change.shown, tally);
+        if apply(&folder.path().join(".cairn").join(RECORDS), change) {
+            withstands(template, folder.path(), &change.shown, tally);
         } else {
             tally.count("changes that the tables themselves refuse", 1);
         }
