@@ -4,7 +4,9 @@
 //! cargo run --example upsert_and_remove
 //! ```
 
-use cairn::{Document, Filter, IndexOptions, Performers, QueryEngine, SearchOptions, Workspace, WorkspaceOptions};
+use cairn::{
+    Document, DocumentBatch, Filter, IndexOptions, Performers, QueryEngine, SearchOptions, Workspace, WorkspaceOptions,
+};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -51,7 +53,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let third = cairn::remove(&mut workspace, &["mill"], &performers, &options).await?;
     assert_eq!((third.documents.removed, third.counts.documents), (1, 2));
     assert_eq!(engine.counts().documents, 3);
-    assert_eq!(QueryEngine::open(&workspace, performers)?.counts().documents, 2);
+    assert_eq!(QueryEngine::open(&workspace, performers.clone())?.counts().documents, 2);
+
+    // # Change many at once
+    //
+    // Each call makes a version of the whole index; a batch makes one for all of its changes.
+    let mut batch = DocumentBatch::new();
+    batch.add(note("quay", "Wren Quay", "Wren Quay was built by Anna Roe.", "public"));
+    batch.remove("rent");
+    let fourth = batch.commit(&mut workspace, &performers, &options).await?;
+    assert_eq!((fourth.documents.added, fourth.documents.removed, fourth.counts.documents), (1, 1, 2));
     Ok(())
 }
 

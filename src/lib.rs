@@ -78,9 +78,9 @@ pub mod workspace;
 pub use domain::{Answer, Cancellation, Citation, Document, Hit, PathEnd, PathOptions, Progress};
 pub use error::{Error, ErrorKind, Result};
 pub use index::{
-    Checkpoints, EntityTypesBy, ExtractOptions, FailedReplies, HierarchyRefresh, IndexOptions, IndexReport,
-    ModelQuestions, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, add, index, re_embed, refresh_hierarchy,
-    remove, repair,
+    Checkpoints, DocumentBatch, EntityTypesBy, ExtractOptions, FailedReplies, HierarchyRefresh, IndexOptions,
+    IndexReport, ModelQuestions, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources, add, index, re_embed,
+    refresh_hierarchy, remove, repair,
 };
 pub use query::{AskOptions, Filter, QueryEngine, SearchOptions, SearchResult, StrategyKind, TrailRanker};
 pub use skill::{EntityTypes, ExtractCalls, Performers, QuestionCalls};

@@ -5,6 +5,7 @@
 //! taken from the last version only saves work.
 
 mod asking;
+mod batch;
 mod checkpoint;
 mod clock;
 mod clone;
@@ -27,6 +28,7 @@ mod unread;
 mod version;
 mod warnings;
 
+pub use batch::DocumentBatch;
 pub use clone::clone;
 pub use estimate::{AskedModel, CHANGES_NAMED_MAX, Changes, Estimate, StageEstimate, estimate};
 pub use options::{

@@ -83,6 +83,7 @@ pub(super) enum Work {
     Read(Sources),
     Add(Sources),
     Remove(Vec<DocumentId>),
+    AddAndRemove(Sources, Vec<DocumentId>),
     Renew,
     Refresh,
     Repair,
@@ -169,7 +170,10 @@ impl Run {
         }
         let done = match self.attempt(work, handle) {
             Err(error) if error.kind() == ErrorKind::Corrupt && mended.left.is_empty() => {
-                let sources = if let Work::Read(it) | Work::Add(it) = work { std::slice::from_ref(it) } else { &[] };
+                let sources = match work {
+                    Work::Read(it) | Work::Add(it) | Work::AddAndRemove(it, _) => std::slice::from_ref(it),
+                    _ => &[],
+                };
                 tracing::warn!(%error, "the records are damaged");
                 // The damage is reported, unless it can be repaired.
                 let Ok(Some(found)) = self.mend(sources, Trust::AsItIs) else { return Err(error) };
@@ -198,12 +202,16 @@ impl Run {
     fn attempt(&mut self, work: &Work, handle: &Handle) -> Result<Done> {
         let is_removal = matches!(work, Work::Remove(_));
         let extent = self.extent(work)?;
-        if is_removal || matches!(work, Work::Refresh | Work::Add(_)) {
+        if is_removal || matches!(work, Work::Refresh | Work::Add(_) | Work::AddAndRemove(..)) {
             self.keep_settings()?;
         }
         let documents = match work {
             Work::Read(sources) | Work::Add(sources) => self.read(sources, handle)?,
             Work::Remove(ids) => self.remove(ids)?,
+            Work::AddAndRemove(sources, ids) => {
+                let removed = self.remove(ids)?.removed;
+                DocumentCounts { removed, ..self.read(sources, handle)? }
+            }
             Work::Renew | Work::Refresh | Work::Repair => self.unread()?,
         };
         let documents = self.renew(documents)?;

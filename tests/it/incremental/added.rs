@@ -3,7 +3,7 @@
 use std::fs;
 
 use cairn::chunk::ChunkOptions;
-use cairn::{Document, IndexOptions, Performers, Sources};
+use cairn::{Document, DocumentBatch, IndexOptions, Performers, Sources};
 use serde_json::json;
 
 use super::documents;
@@ -128,4 +128,40 @@ fn a_program_adds_one_or_many_with_the_options_of_the_index() {
     let whole = folder.path().join("whole");
     index_with(&whole, &Sources::documents(["0", "1", "2"].map(note)), &options).unwrap();
     assert_eq!(canonical(&path), canonical(&whole));
+}
+
+#[test]
+fn a_batch_adds_replaces_and_removes_in_one_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, fresh] = ["index", "fresh"].map(|name| folder.path().join(name));
+    let note = |id: &str, text: &str| Document::new(id, Some(format!("Note {id}")), text);
+    let commit = |batch: &DocumentBatch| {
+        let performers = Performers::built_in();
+        block_on(batch.commit(&mut workspace(&path), &performers, &IndexOptions::default())).unwrap()
+    };
+    let mut batch = DocumentBatch::new();
+    for (id, text) in [("a", "The mill stands."), ("b", "The river runs."), ("c", "The bridge holds.")] {
+        batch.add(note(id, text));
+    }
+    let counts = commit(&batch).documents;
+    assert_eq!((counts.added, counts.changed, counts.removed), (3, 0, 0));
+
+    let mut batch = DocumentBatch::new();
+    batch.remove("a");
+    batch.remove("unknown");
+    batch.add(note("b", "The river is dry."));
+    // The last call about an id counts.
+    batch.add(note("c", "The bridge fell."));
+    batch.remove("c");
+    batch.remove("d");
+    batch.add(note("d", "The quay is new."));
+    assert_eq!((batch.len(), batch.is_empty()), (5, false));
+    let report = commit(&batch);
+    let counts = report.documents;
+    assert_eq!((counts.added, counts.changed, counts.removed, report.version.0), (1, 1, 2, 2));
+    assert_eq!(commit(&batch).version.0, 2);
+
+    let left = [note("b", "The river is dry."), note("d", "The quay is new.")];
+    index_with(&fresh, &Sources::documents(left), &IndexOptions::default()).unwrap();
+    assert_eq!(canonical(&path), canonical(&fresh));
 }

@@ -90,6 +90,7 @@ fn check(database: &Database, seed: u64, tried: &mut Tried) {
 
 /// `--test torture` goes on for as long as it is given.
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn after_any_edits_and_publishes_a_clone_of_the_graph_is_the_index_of_the_final_state() {
     let began = Instant::now();
     let mut tried = Tried::default();
