@@ -1,6 +1,8 @@
 //! Replies whose connection fails at the end, and calls that end without a reply: what was paid for is kept or
 //! reported.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -97,12 +99,15 @@ fn what_a_server_says_of_a_fault_is_said_wherever_it_says_it() {
     assert!(said.stdout.starts_with("Ada Lorne built Harl Mill. [1]"), "{said:#?}");
 }
 
-/// A server that handles one call at a time, each for some time.
+/// A server that handles one call at a time, each for some time, in the order in which they came.
 fn serial(milliseconds: u64) -> Play {
-    let turn = std::sync::Mutex::new(());
+    let (came, next, is_next) = (AtomicU64::new(0), Mutex::new(0), Condvar::new());
     Play::Answers(Answers::new(move |body: &Value| {
-        let _turn = turn.lock().unwrap();
+        let place = came.fetch_add(1, Ordering::Relaxed);
+        let mut next = is_next.wait_while(next.lock().unwrap(), |next| *next != place).unwrap();
         std::thread::sleep(Duration::from_millis(milliseconds));
+        *next += 1;
+        is_next.notify_all();
         said(&written(&super::generating::name_of(body)))
     }))
 }
