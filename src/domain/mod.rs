@@ -72,5 +72,6 @@ pub use topic::{
     ASPECTS_MAX, Aspect, ClusterSummary, EntityDescription, FINDINGS_MAX, FoundByModel, RATING_MAX, ReportFinding,
     SummaryLayer, Topic, TopicOptions, TopicReport, Topics, WrittenFinding, WrittenText, WrittenTopic,
 };
+pub(crate) use version::Counted;
 pub use version::{Counts, HierarchyCounts, IndexVersion, Skip};
 pub use web::{WebResult, WebWork};

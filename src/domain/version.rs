@@ -70,6 +70,46 @@ pub struct HierarchyCounts {
     pub changed: u64,
 }
 
+/// One of the counts of a version.
+pub(crate) struct Counted<'c> {
+    /// Its name in a published graph.
+    pub(crate) name: &'static str,
+    /// Its name for users.
+    pub(crate) label: &'static str,
+    pub(crate) count: &'c mut u64,
+    /// Whether early programs did not publish it.
+    pub(crate) is_later: bool,
+}
+
+impl Counts {
+    /// Returns all but those of missing vectors, in the order in which they are published.
+    pub(crate) fn each(&mut self) -> [Counted<'_>; 18] {
+        let hierarchy = &mut self.hierarchy;
+        let counted = |name, label, count| Counted { name, label, count, is_later: false };
+        let later = |name, label, count| Counted { name, label, count, is_later: true };
+        [
+            counted("documents", "documents", &mut self.documents),
+            counted("titled", "documents with a title", &mut self.titled),
+            counted("passages", "passages", &mut self.passages),
+            counted("sentences", "sentences", &mut self.sentences),
+            counted("incoming", "answered questions", &mut self.incoming),
+            counted("outgoing", "raised questions", &mut self.outgoing),
+            counted("edges", "edges", &mut self.edges),
+            counted("entities", "entities", &mut self.entities),
+            counted("mentions", "mentions", &mut self.mentions),
+            later("relations", "relations", &mut hierarchy.relations),
+            later("communities", "communities", &mut hierarchy.communities),
+            later("levels", "levels of communities", &mut hierarchy.levels),
+            later("members", "entities in communities", &mut hierarchy.members),
+            later("summaries", "summary entities", &mut hierarchy.summaries),
+            later("layers", "layers", &mut hierarchy.layers),
+            later("memberships", "places in summary entities", &mut hierarchy.memberships),
+            later("hierarchyVersions", "versions since topics were found", &mut hierarchy.versions),
+            later("hierarchyChanged", "entities changed since topics were found", &mut hierarchy.changed),
+        ]
+    }
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 const fn is_none(count: &u64) -> bool {
     *count == 0

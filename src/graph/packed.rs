@@ -9,6 +9,7 @@ use super::ordinal::{
     MentionOrdinal, Ordinal, Ordinals, OutgoingOrdinal, PassageOrdinal, Position, PostingOrdinal, Rows,
     SentenceOrdinal,
 };
+use crate::domain::Counts;
 
 /// How a passage has a name; smaller is stronger.
 pub mod name_kind {
@@ -206,6 +207,21 @@ impl<'a> PassageGraph<'a> {
     #[must_use]
     pub fn passage_count(&self) -> usize {
         self.passage_document.len()
+    }
+
+    /// Returns how much of each it has.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts {
+            documents: self.document_count() as u64,
+            passages: self.passage_count() as u64,
+            sentences: self.sentence_count() as u64,
+            incoming: self.incoming_passage.len() as u64,
+            edges: self.edge_target.len() as u64,
+            entities: self.entity_name_ends.len() as u64,
+            mentions: self.mention_entity.len() as u64,
+            ..Counts::default()
+        }
     }
 
     /// Returns how many documents there are.

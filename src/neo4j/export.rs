@@ -19,8 +19,8 @@ use super::spans::Spans;
 use super::state::IndexState;
 use super::statement::cypher;
 use crate::domain::{
-    Counts, DocumentId, EdgeId, EntityId, HierarchyCounts, Keywords, Metadata, Origin, Passage, PassageId, PseudoQuery,
-    QuestionEdge, QuestionId, QuestionKind, QuestionOrigin,
+    DocumentId, EdgeId, EntityId, Keywords, Metadata, Origin, Passage, PassageId, PseudoQuery, QuestionEdge,
+    QuestionId, QuestionKind, QuestionOrigin,
 };
 use crate::error::Result;
 use crate::store::DocumentText;
@@ -43,41 +43,41 @@ pub async fn canonical_lines(session: &Session) -> Result<Vec<String>> {
     Ok(lines.sorted())
 }
 
-/// A part of the export: its name, its statement, and the line made from a row.
-type Part = (&'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
+/// A part of the export: its name, that of its count, its statement, and the line made from a row.
+type Part = (&'static str, &'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
 
 const PARTS: [Part; 15] = [
-    ("document", cypher!("read/documents"), |row, lines| Some(lines.push_document(&read_document(row, "id")?))),
-    ("passage", cypher!("read/passages"), |row, lines| Some(lines.push("passage", &read_passage(row)?))),
-    ("question", cypher!("read/incoming"), |row, lines| {
+    ("document", "documents", cypher!("read/documents"), |row, lines| {
+        Some(lines.push_document(&read_document(row, "id")?))
+    }),
+    ("passage", "passages", cypher!("read/passages"), |row, lines| Some(lines.push("passage", &read_passage(row)?))),
+    ("question", "incoming", cypher!("read/incoming"), |row, lines| {
         Some(lines.push("question", &read_question(row, QuestionKind::Incoming)?))
     }),
-    ("question", cypher!("read/outgoing"), |row, lines| {
+    ("question", "outgoing", cypher!("read/outgoing"), |row, lines| {
         Some(lines.push("question", &read_question(row, QuestionKind::Outgoing)?))
     }),
-    ("mention", cypher!("read/mentions"), push_mentions),
-    ("edge", cypher!("read/edges"), |row, lines| Some(lines.push("edge", &read_edge(row)?))),
-    ("relation", cypher!("read/relations"), push_relation),
-    ("community", cypher!("read/communities"), push_community),
-    ("member", cypher!("read/members"), push_member),
-    ("summary", cypher!("read/summaries"), push_summary),
-    ("membership", cypher!("read/memberships"), push_membership),
-    ("described entity", cypher!("read/described"), |row, lines| Some(lines.push("entity", &described(row)?))),
-    ("described relation", cypher!("read/described-relations"), |row, lines| {
+    ("mention", "mentions", cypher!("read/mentions"), push_mentions),
+    ("edge", "edges", cypher!("read/edges"), |row, lines| Some(lines.push("edge", &read_edge(row)?))),
+    ("relation", "relations", cypher!("read/relations"), push_relation),
+    ("community", "communities", cypher!("read/communities"), push_community),
+    ("member", "members", cypher!("read/members"), push_member),
+    ("summary", "summaries", cypher!("read/summaries"), push_summary),
+    ("membership", "memberships", cypher!("read/memberships"), push_membership),
+    ("described entity", "entitiesByModel", cypher!("read/described"), |row, lines| {
+        Some(lines.push("entity", &described(row)?))
+    }),
+    ("described relation", "relationsByModel", cypher!("read/described-relations"), |row, lines| {
         Some(lines.push("relation_description", &described_relation(row)?))
     }),
-    ("report", cypher!("read/reports"), push_report),
-    ("summary description", cypher!("read/summary-descriptions"), push_aspects),
+    ("report", "reports", cypher!("read/reports"), push_report),
+    ("summary description", "summariesByModel", cypher!("read/summary-descriptions"), push_aspects),
 ];
 
 async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<CanonicalLines> {
     let state = IndexState::read_current(session).await?;
-    let Counts { documents, passages, incoming, outgoing, mentions, edges, hierarchy, .. } = state.counts;
-    let HierarchyCounts { relations, communities, members, summaries, memberships, .. } = hierarchy;
-    let due = [documents, passages, incoming, outgoing, mentions, edges];
-    let due = due.into_iter().chain([relations, communities, members, summaries, memberships]).chain(state.by_model);
     let mut lines = CanonicalLines::default();
-    for ((name, text, push), due) in PARTS.into_iter().zip(due) {
+    for (name, counted, text, push) in PARTS {
         let before = lines.len();
         let mut visit = |row: &Row| {
             let incomplete = || Err(session.damaged(format!("a {name} has not all that it should")));
@@ -85,7 +85,7 @@ async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<Canonica
         };
         reading.rows("read the graph", text, &mut visit).await?;
         // While an element is deleted, a read may miss the mark that it is no longer in the version.
-        if (lines.len() - before) as u64 != due {
+        if Some((lines.len() - before) as u64) != state.count(counted) {
             return Err(session.damaged(format!("it holds another number of {} than was published", plural(name))));
         }
     }

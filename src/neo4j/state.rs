@@ -5,7 +5,7 @@ use neo4rs::{BoltMap, BoltType, Row};
 use super::element::{Value, bolt, put};
 use super::session::Session;
 use super::statement::{Statement, cypher};
-use crate::domain::{CollectionId, Counts, DatabaseError, HierarchyCounts};
+use crate::domain::{CollectionId, Counted, Counts, DatabaseError};
 use crate::error::Result;
 
 /// The meaning of labels, types and properties; raised whenever it changes.
@@ -78,6 +78,13 @@ impl IndexState {
         Self::read(session).await?.ok_or_else(|| session.error(DatabaseError::NoIndex))?.readable(session)
     }
 
+    /// Returns a count of it by its name in the graph; none for an unknown name.
+    pub(super) fn count(&self, name: &str) -> Option<u64> {
+        let mut counts = self.counts;
+        let counted = counts.each().into_iter().find(|it| it.name == name).map(|it| *it.count);
+        counted.or_else(|| BY_MODEL.into_iter().zip(self.by_model).find(|(it, _)| *it == name).map(|(_, count)| count))
+    }
+
     /// Reads it from a row with its properties.
     fn of(session: &Session, row: &Row) -> Result<Self> {
         let properties: BoltMap =
@@ -93,6 +100,11 @@ impl IndexState {
         let count = |name: &str| integer(name).map(i64::cast_unsigned);
         // Counts that early programs of this format lack.
         let later = |name: &str| properties.get::<i64>(name).map(i64::cast_unsigned).unwrap_or_default();
+        // Only a version with all vectors is published.
+        let mut counts = Counts::default();
+        for Counted { name, count: of, is_later, .. } in counts.each() {
+            *of = if is_later { later(name) } else { count(name)? };
+        }
         let collection = match properties.get::<Option<String>>("collection").ok().flatten() {
             None => None,
             Some(text) => Some(text.parse().map_err(|_| missing("collection"))?),
@@ -110,30 +122,7 @@ impl IndexState {
                 .ok_or_else(|| session.damaged("its `:Index` node has a `dimension` that no vector has"))?,
             settings: text("settings")?,
             phase: Phase::of(&text("state")?),
-            counts: Counts {
-                documents: count("documents")?,
-                titled: count("titled")?,
-                passages: count("passages")?,
-                sentences: count("sentences")?,
-                incoming: count("incoming")?,
-                outgoing: count("outgoing")?,
-                edges: count("edges")?,
-                entities: count("entities")?,
-                mentions: count("mentions")?,
-                hierarchy: HierarchyCounts {
-                    relations: later("relations"),
-                    communities: later("communities"),
-                    levels: later("levels"),
-                    members: later("members"),
-                    summaries: later("summaries"),
-                    layers: later("layers"),
-                    memberships: later("memberships"),
-                    versions: later("hierarchyVersions"),
-                    changed: later("hierarchyChanged"),
-                },
-                // Only a version with all of them is published.
-                without_vectors: 0,
-            },
+            counts,
             terms: [count("passageTerms")?, count("sentenceTerms")?],
             by_model: BY_MODEL.map(later),
         })
@@ -143,7 +132,7 @@ impl IndexState {
     pub(super) fn properties(&self) -> Vec<(&'static str, Value)> {
         let text = |text: &str| Value::Text(text.to_owned());
         let count = |count: u64| Value::Integer(count.cast_signed());
-        let counts = &self.counts;
+        let mut counts = self.counts;
         let mut properties = vec![
             ("id", text("cairn")),
             ("name", Value::Text(format!("Cairn index, version {}", self.version))),
@@ -156,27 +145,9 @@ impl IndexState {
             ("dimension", count(self.dimension as u64)),
             ("settings", text(&self.settings)),
             ("state", text(self.phase.text())),
-            ("documents", count(counts.documents)),
-            ("titled", count(counts.titled)),
-            ("passages", count(counts.passages)),
-            ("sentences", count(counts.sentences)),
-            ("incoming", count(counts.incoming)),
-            ("outgoing", count(counts.outgoing)),
-            ("edges", count(counts.edges)),
-            ("entities", count(counts.entities)),
-            ("mentions", count(counts.mentions)),
-            ("relations", count(counts.hierarchy.relations)),
-            ("communities", count(counts.hierarchy.communities)),
-            ("levels", count(counts.hierarchy.levels)),
-            ("members", count(counts.hierarchy.members)),
-            ("summaries", count(counts.hierarchy.summaries)),
-            ("layers", count(counts.hierarchy.layers)),
-            ("memberships", count(counts.hierarchy.memberships)),
-            ("hierarchyVersions", count(counts.hierarchy.versions)),
-            ("hierarchyChanged", count(counts.hierarchy.changed)),
-            ("passageTerms", count(self.terms[0])),
-            ("sentenceTerms", count(self.terms[1])),
         ];
+        properties.extend(counts.each().map(|it| (it.name, count(*it.count))));
+        properties.extend([("passageTerms", count(self.terms[0])), ("sentenceTerms", count(self.terms[1]))]);
         properties.extend(BY_MODEL.into_iter().zip(self.by_model).map(|(name, it)| (name, count(it))));
         properties.extend(self.collection.map(|it| ("collection", Value::Text(it.to_string()))));
         properties

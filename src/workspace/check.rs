@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::records::{Records, Survey, VersionRow, with_cause};
 use super::version_files::damage_of_version;
 use super::{DocumentUnit, FileAccess, PassageUnit, RECORDS, REPLIES, Snapshot, Workspace, is_there, version_folder};
-use crate::domain::{IndexVersion, PseudoQuery, QuestionKind};
+use crate::domain::{Counts, IndexVersion, PseudoQuery, QuestionKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files;
 use crate::graph::ordinal::{DocumentOrdinal, IncomingOrdinal, OutgoingOrdinal, PassageOrdinal};
@@ -185,29 +185,17 @@ impl Workspace {
 
 /// Returns the counts of a version that differ from its contents.
 fn counts(snapshot: &Snapshot) -> Vec<String> {
-    let (graph, counts) = (snapshot.graph(), snapshot.counts());
-    let hierarchy = snapshot.hierarchy().map(|it| it.counts()).unwrap_or_default();
+    let graph = snapshot.graph();
     let titled = graph.documents().filter(|it| snapshot.document(*it).is_ok_and(|it| it.title.is_some()));
-    let pairs = [
-        ("documents", graph.document_count() as u64, counts.documents),
-        ("documents with a title", titled.count() as u64, counts.titled),
-        ("passages", graph.passage_count() as u64, counts.passages),
-        ("sentences", graph.sentence_count() as u64, counts.sentences),
-        ("answered questions", graph.incoming_passage.len() as u64, counts.incoming),
-        ("raised questions", snapshot.outgoing_passages().len() as u64, counts.outgoing),
-        ("edges", graph.edge_target.len() as u64, counts.edges),
-        ("entities", graph.entity_name_ends.len() as u64, counts.entities),
-        ("mentions", graph.mention_entity.len() as u64, counts.mentions),
-        ("relations", hierarchy.relations, counts.hierarchy.relations),
-        ("communities", hierarchy.communities, counts.hierarchy.communities),
-        ("levels of communities", hierarchy.levels, counts.hierarchy.levels),
-        ("entities in communities", hierarchy.members, counts.hierarchy.members),
-        ("summary entities", hierarchy.summaries, counts.hierarchy.summaries),
-        ("layers", hierarchy.layers, counts.hierarchy.layers),
-        ("places in summary entities", hierarchy.memberships, counts.hierarchy.memberships),
-    ];
-    let wrong = pairs.into_iter().filter(|(_, has, says)| has != says);
-    wrong.map(|(what, has, says)| format!("{what}: {has}, and {says} are counted")).collect()
+    let mut has = Counts {
+        titled: titled.count() as u64,
+        outgoing: snapshot.outgoing_passages().len() as u64,
+        hierarchy: snapshot.hierarchy().map(|it| it.counts()).unwrap_or_default(),
+        ..graph.counts()
+    };
+    let mut says = snapshot.counts();
+    let wrong = has.each().into_iter().zip(says.each()).filter(|(has, says)| has.count != says.count);
+    wrong.map(|(has, says)| format!("{}: {}, and {} are counted", has.label, has.count, says.count)).collect()
 }
 
 /// Returns where the documents of the records differ from those of their version.

@@ -113,17 +113,11 @@ impl VersionParts<'_> {
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
-            documents: self.documents.len() as u64,
             titled: self.documents.iter().filter(|document| document.title.is_some()).count() as u64,
-            passages: self.passages.len() as u64,
-            sentences: self.graph.sentence_passage.len() as u64,
-            incoming: self.incoming.len() as u64,
             outgoing: self.outgoing.len() as u64,
-            edges: self.graph.edge_target.len() as u64,
-            entities: self.graph.entity_name_ends.len() as u64,
-            mentions: self.graph.mention_entity.len() as u64,
             hierarchy: self.hierarchy.view().counts(),
             without_vectors: self.without_vectors,
+            ..self.graph.view().counts()
         }
     }
 
