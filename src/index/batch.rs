@@ -26,7 +26,8 @@ impl DocumentBatch {
 
     /// Adds a document, or replaces the one with its id.
     pub fn add(&mut self, document: Document) {
-        self.changes.insert(document.id, Some(document));
+        // One with the id of another source is left out by the run, and must not take the place of that one here.
+        self.changes.insert(DocumentId::of(&[document.source_id.as_bytes()]), Some(document));
     }
 
     /// Removes a document by the id of its source, whether the index has it or not.
