@@ -82,7 +82,7 @@ pub(crate) struct Counted<'c> {
 }
 
 impl Counts {
-    /// Returns all but those of missing vectors, in the order in which they are published.
+    /// Returns all but that of missing vectors, in the order in which they are published.
     pub(crate) fn each(&mut self) -> [Counted<'_>; 18] {
         let hierarchy = &mut self.hierarchy;
         let counted = |name, label, count| Counted { name, label, count, is_later: false };

@@ -209,9 +209,8 @@ impl<'a> PassageGraph<'a> {
         self.passage_document.len()
     }
 
-    /// Returns how much of each it has.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
+    /// Counts what it has: all but titles, raised questions and the hierarchy.
+    pub(crate) fn counts(&self) -> Counts {
         Counts {
             documents: self.document_count() as u64,
             passages: self.passage_count() as u64,

@@ -30,7 +30,7 @@ impl DocumentBatch {
         self.changes.insert(DocumentId::of(&[document.source_id.as_bytes()]), Some(document));
     }
 
-    /// Removes a document by the id of its source, whether the index has it or not.
+    /// Removes a document by the id of its source; an unknown id is not an error.
     pub fn remove(&mut self, source_id: &str) {
         self.changes.insert(DocumentId::of(&[source_id.as_bytes()]), None);
     }
@@ -48,11 +48,11 @@ impl DocumentBatch {
     }
 
     /// Applies all changes and makes a version. The batch stays as it is, so that it can be committed again after an
-    /// error.
+    /// error; its documents are copied.
     ///
     /// # Errors
     ///
-    /// As [`remove`](super::remove).
+    /// As [`add`](super::add) and [`remove`](super::remove).
     ///
     /// # Cancel safety
     ///

@@ -276,7 +276,7 @@ pub struct StageReport {
     pub stage: String,
     /// Whether its output was reused from the previous version because its input did not change.
     pub is_taken_over: bool,
-    /// Seconds that it took.
+    /// Seconds that it took; some stages run at the same time.
     pub seconds: f64,
 }
 

@@ -209,8 +209,10 @@ impl Run {
             Work::Read(sources) | Work::Add(sources) => self.read(sources, handle)?,
             Work::Remove(ids) => self.remove(ids)?,
             Work::AddAndRemove(sources, ids) => {
-                let removed = self.remove(ids)?.removed;
-                DocumentCounts { removed, ..self.read(sources, handle)? }
+                let (gone, _) = self.removable(ids)?;
+                let counts = self.read(sources, handle)?;
+                self.forget(&gone)?;
+                DocumentCounts { removed: gone.len() as u64, ..counts }
             }
             Work::Renew | Work::Refresh | Work::Repair => self.unread()?,
         };
@@ -465,6 +467,14 @@ impl Run {
     }
 
     fn remove(&mut self, ids: &[DocumentId]) -> Result<DocumentCounts> {
+        let (gone, stored) = self.removable(ids)?;
+        self.forget(&gone)?;
+        let unchanged = (stored - gone.len()) as u64;
+        Ok(DocumentCounts { removed: gone.len() as u64, unchanged, ..DocumentCounts::default() })
+    }
+
+    /// Returns those of these documents that the index has, and how many it has in all.
+    fn removable(&mut self, ids: &[DocumentId]) -> Result<(Vec<DocumentId>, usize)> {
         let stored = self.writer.records().documents()?;
         // A record inserted above it would take over its id, and would be left out instead.
         let is_by_place = |it: &&StoredDocument| {
@@ -479,10 +489,13 @@ impl Run {
         let mut gone: Vec<DocumentId> = ids.iter().filter(|id| stored.contains(id)).copied().collect();
         gone.sort_unstable();
         gone.dedup();
-        self.writer.records().remember_removed(&gone)?;
-        self.writer.records().remove_documents(&gone)?;
-        let unchanged = (stored.len() - gone.len()) as u64;
-        Ok(DocumentCounts { removed: gone.len() as u64, unchanged, ..DocumentCounts::default() })
+        Ok((gone, stored.len()))
+    }
+
+    fn forget(&mut self, documents: &[DocumentId]) -> Result<()> {
+        self.writer.records().remember_removed(documents)?;
+        self.writer.records().remove_documents(documents)?;
+        Ok(())
     }
 
     /// Counts the existing documents if no source is read.

@@ -62,8 +62,8 @@ impl Past {
     }
 }
 
-/// Builds a version from the records and switches to it. What does not depend on each other is made at the same time:
-/// many stages keep only one processor busy.
+/// Builds a version from the records and switches to it. Stages that do not depend on each other run at the same time,
+/// since many of them keep only one processor busy.
 pub(super) fn build(
     writer: &mut Writer,
     embedder: &dyn Embedder,
@@ -135,7 +135,7 @@ pub(super) fn build(
     Ok(Built { version, counts, edges_cut, vectors, passages_cut, stages, asked })
 }
 
-/// What stages are made of.
+/// What the stages of a version are made from.
 struct Making<'m> {
     stages: &'m Stages<'m>,
     corpus: &'m Corpus<'m>,

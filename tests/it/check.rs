@@ -9,10 +9,7 @@ use serde_json::Value;
 
 use crate::support::flips::{Flip, Original, Outcome, copy};
 use crate::support::forged::mark_lost;
-use crate::support::{Cli, Random, assert_valid, files_below, harbor_notes, index};
-
-/// What only a second version with segments has.
-const SEGMENTS: &str = "versions/2/segments.bin";
+use crate::support::{Cli, Random, assert_valid, files_below, harbor_notes, has_segments, index};
 
 /// Returns the program with an index of two notes.
 fn indexed() -> Cli {
@@ -145,7 +142,7 @@ fn damage_to_what_a_change_added_to_a_version_is_found_and_repaired() {
     copy(&cli.folder().join(".cairn"), saved.path());
     let version = saved.path().join("versions/2");
     let added = ["text/added-passages", "text/added-sentences"].map(|folder| files_below(&version.join(folder)));
-    let mut parts: Vec<PathBuf> = added.into_iter().flatten().chain([saved.path().join(SEGMENTS)]).collect();
+    let mut parts: Vec<PathBuf> = added.into_iter().flatten().chain([version.join("segments.bin")]).collect();
     parts.retain(|path| fs::metadata(path).unwrap().len() > 0);
     assert!(parts.len() > 10, "{parts:?}");
     for part in parts {
@@ -310,7 +307,7 @@ fn original_from_a_change(folder: &Path) -> Original {
     index(folder, &Sources::Documents(documents.clone()));
     documents[0] = Document::new("quay-10", Some("Quay 10".to_owned()), "It was sold to Ada Wren.");
     index(folder, &Sources::Documents(documents.clone()));
-    assert!(folder.join(SEGMENTS).is_file(), "the version has no segments");
+    assert!(has_segments(folder, 2), "the version has no segments");
     Original::of(folder, documents)
 }
 

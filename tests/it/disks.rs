@@ -9,7 +9,7 @@ use std::process::Command;
 use rusqlite::Connection;
 
 use crate::support::flips::copy;
-use crate::support::{Cli, left_out};
+use crate::support::{Cli, has_segments, left_out};
 
 /// A small disk in memory, which is unmounted when this value is dropped.
 struct Disk {
@@ -60,7 +60,7 @@ fn with_log(disk: &Disk) -> (Cli, PathBuf) {
     cli.json(&["index", "notes"]);
     let index = disk.path().join("index");
     copy(&cli.folder().join(".cairn"), &index);
-    assert!(index.join("versions/2/segments.bin").is_file(), "the version has no segments");
+    assert!(has_segments(&index, 2), "the version has no segments");
     fs::remove_file(index.join("cairn.db-shm")).unwrap();
     assert!(fs::metadata(index.join("cairn.db-wal")).unwrap().len() > 0);
     drop(reader);

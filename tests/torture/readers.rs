@@ -9,7 +9,7 @@ use cairn::{Performers, QueryEngine, SearchOptions, Sources, Workspace};
 
 use crate::Suite;
 use crate::run::{Run, Tally};
-use crate::support::{Cli, block_on, index};
+use crate::support::{Cli, block_on, has_segments, index};
 
 /// Concurrent readers.
 const READERS: usize = 10;
@@ -35,7 +35,7 @@ fn run(run: &Run) -> Tally {
     let mut publish = |edition: u64| {
         write(edition);
         let version = index(&path, &Sources::folder(cli.folder().join("notes"))).version;
-        segmented += u64::from(path.join(format!("versions/{version}/segments.bin")).exists());
+        segmented += u64::from(has_segments(&path, version));
     };
     (1..NOTES).for_each(write);
     publish(NOTES);

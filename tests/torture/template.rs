@@ -1,13 +1,13 @@
 //! Folders with documents and an index of them, which cases copy.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use crate::program::{READS, Ran, files_below, must};
 use crate::run::Tally;
+use crate::support::flips::copy;
 use crate::support::harbor_files;
 
 /// The folder of the notes of a template.
@@ -132,7 +132,7 @@ impl Template {
     /// Makes a copy.
     pub(crate) fn copy(&self) -> TempDir {
         let folder = TempDir::new().unwrap();
-        copy_folder(self.path(), folder.path()).unwrap();
+        copy(self.path(), folder.path());
         folder
     }
 
@@ -156,18 +156,4 @@ impl Template {
 pub(crate) fn add_new(folder: &Path) {
     let [name, text] = NEW;
     fs::write(folder.join(NOTES).join(name), text).unwrap();
-}
-
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let to = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            fs::create_dir(&to)?;
-            copy_folder(&entry.path(), &to)?;
-        } else {
-            fs::copy(entry.path(), to)?;
-        }
-    }
-    Ok(())
 }

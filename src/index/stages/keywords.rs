@@ -81,7 +81,7 @@ pub(super) struct KeywordTable<'q> {
     pub(super) now: Vec<KeywordOrdinal>,
     /// The numbers of those of other questions.
     pub(super) added: FxHashMap<&'q str, KeywordOrdinal>,
-    /// What each says, as text ends and texts.
+    /// Their texts, one after the other, and where each ends.
     pub(super) ends: Vec<u32>,
     pub(super) texts: Vec<u8>,
 }

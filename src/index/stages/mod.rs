@@ -18,17 +18,19 @@ mod tests;
 pub(super) mod vectors;
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use super::options::{IndexOptions, StageReport};
 use crate::domain::Progress;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::workspace::{LastVersion, StageMark, StageMarks};
 pub(super) use inputs::{Digest, Inputs};
 
-/// What building a version goes through, in order.
+/// What building a version goes through, in the order of reports; stages that do not depend on each other run at the
+/// same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StageKind {
     Collecting,
@@ -70,7 +72,7 @@ pub(super) fn versions() -> String {
 }
 
 impl StageKind {
-    /// All, in order.
+    /// All, in the order of reports.
     const ALL: [Self; 11] = [
         Self::Collecting,
         Self::Names,
@@ -145,6 +147,8 @@ pub(super) struct Stages<'v> {
     options: &'v IndexOptions,
     /// Those whose beginning was told.
     told: Mutex<Vec<StageKind>>,
+    /// Whether one of two tasks has failed, so that the other need not begin another stage.
+    has_failed: AtomicBool,
     finished: Mutex<Finished>,
 }
 
@@ -163,6 +167,14 @@ impl Finished {
     }
 }
 
+/// Returns the error that says more: damage is repaired, and a task that was only stopped says nothing.
+fn graver(one: Error, other: Error) -> Error {
+    match (one.kind(), other.kind()) {
+        (ErrorKind::Cancelled, _) | (_, ErrorKind::Corrupt) => other,
+        _ => one,
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -171,14 +183,20 @@ impl<'v> Stages<'v> {
     /// Begins with collecting what the stages are run on.
     pub(super) fn begin(last: Option<&'v LastVersion>, options: &'v IndexOptions) -> Result<Self> {
         let finished = Finished { marks: StageMarks::from([(MADE_BY.to_owned(), made_by())]), reports: Vec::new() };
-        let stages = Self { last, options, told: Mutex::default(), finished: Mutex::new(finished) };
+        let stages = Self {
+            last,
+            options,
+            told: Mutex::default(),
+            has_failed: AtomicBool::new(false),
+            finished: Mutex::new(finished),
+        };
         stages.enter(StageKind::Collecting)?;
         Ok(stages)
     }
 
     /// Tells of a stage, unless a stop was asked for.
     pub(super) fn enter(&self, kind: StageKind) -> Result<()> {
-        if self.options.cancellation.is_cancelled() {
+        if self.options.cancellation.is_cancelled() || self.has_failed.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }
         let mut told = lock(&self.told);
@@ -190,7 +208,8 @@ impl<'v> Stages<'v> {
     }
 
     /// Runs two tasks at the same time, the second on a thread of its own, and waits for both. Tells of the stages that
-    /// they begin with before they start, so that the order of what is told does not depend on threads.
+    /// they begin with before they start, so that the order of what is told does not depend on threads. If one fails,
+    /// the other ends before its next stage.
     pub(super) fn beside<A, B: Send>(
         &self,
         first: [StageKind; 2],
@@ -200,11 +219,21 @@ impl<'v> Stages<'v> {
         first.into_iter().try_for_each(|kind| self.enter(kind))?;
         let span = tracing::Span::current();
         thread::scope(|scope| {
-            let other = scope.spawn(|| span.in_scope(other));
-            let one = one();
-            let other = other.join().unwrap_or_else(|panic| resume_unwind(panic));
-            Ok((one?, other?))
+            let other = scope.spawn(|| span.in_scope(|| self.noting(other())));
+            let one = self.noting(one());
+            match (one, other.join().unwrap_or_else(|panic| resume_unwind(panic))) {
+                (Ok(one), Ok(other)) => Ok((one, other)),
+                (Err(error), Ok(_)) | (Ok(_), Err(error)) => Err(error),
+                (Err(one), Err(other)) => Err(graver(one, other)),
+            }
         })
+    }
+
+    fn noting<T>(&self, result: Result<T>) -> Result<T> {
+        if result.is_err() {
+            self.has_failed.store(true, Ordering::Relaxed);
+        }
+        result
     }
 
     /// Returns what is known of those that have run so far.

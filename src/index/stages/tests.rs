@@ -559,3 +559,27 @@ fn of_equal_inputs_each_version_of_a_stage_makes_the_same() {
          its inputs are others (the notes, or questions by other `RULES`) or there are more arrays, and say both here"
     );
 }
+
+#[test]
+fn of_two_tasks_one_that_fails_stops_the_other_before_its_next_stage_and_damage_is_what_is_reported() {
+    let options = IndexOptions::default();
+    let damage = || Error::Corrupt { path: "graph.bin".into(), reason: "it is damaged".to_owned() };
+    let refused = || Error::Internal("a server refused it".to_owned());
+    let first = [StageKind::Names, StageKind::PassageVectors];
+    let begin = || Stages::begin(None, &options).unwrap();
+    let kind = |result: Result<((), ())>| result.unwrap_err().kind();
+
+    let stages = begin();
+    let has_failed = || stages.has_failed.load(Ordering::Relaxed);
+    let goes_on = || {
+        while !has_failed() {
+            thread::yield_now();
+        }
+        stages.enter(StageKind::Hierarchy)
+    };
+    assert_eq!(kind(stages.beside(first, goes_on, || Err::<(), _>(refused()))), ErrorKind::Internal);
+    assert_eq!(kind(begin().beside(first, || Err::<(), _>(refused()), || Err::<(), _>(damage()))), ErrorKind::Corrupt);
+    assert_eq!(kind(begin().beside(first, || Err::<(), _>(damage()), || Err::<(), _>(refused()))), ErrorKind::Corrupt);
+    let both = begin().beside(first, || Ok(1), || Ok(2));
+    assert_eq!(both.unwrap(), (1, 2));
+}

@@ -29,10 +29,10 @@ fn all_statements() -> String {
 fn statements_are_those_that_were_reviewed() {
     let all = all_statements();
     if all.trim() != include_str!("statements.txt").trim() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/target");
-        std::fs::create_dir_all(folder).unwrap();
-        std::fs::write(format!("{folder}/statements.txt"), &all).unwrap();
-        panic!("statements are not those of statements.txt; if that is meant, take those of {folder} over");
+        let made = concat!(env!("CARGO_MANIFEST_DIR"), "/target/statements.txt");
+        std::fs::create_dir_all(concat!(env!("CARGO_MANIFEST_DIR"), "/target")).unwrap();
+        std::fs::write(made, &all).unwrap();
+        panic!("statements are not those of statements.txt; if that is meant, take those of {made} over");
     }
 }
 

@@ -167,3 +167,18 @@ fn a_batch_adds_replaces_and_removes_in_one_version() {
     index_with(&fresh, &Sources::documents(left), &IndexOptions::default()).unwrap();
     assert_eq!(canonical(&path), canonical(&fresh));
 }
+
+#[test]
+fn a_batch_of_which_nothing_can_be_added_removes_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let performers = Performers::built_in();
+    let mut batch = DocumentBatch::new();
+    batch.add(Document::new("a", None, "The mill stands."));
+    let mut workspace = workspace(folder.path());
+    let options = IndexOptions::default();
+    block_on(batch.commit(&mut workspace, &performers, &options)).unwrap();
+    batch.remove("a");
+    batch.add(Document::new("b", None, " "));
+    let report = block_on(batch.commit(&mut workspace, &performers, &options)).unwrap();
+    assert_eq!((report.documents.removed, report.documents.skipped, report.counts.documents), (1, 1, 0));
+}

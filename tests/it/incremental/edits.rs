@@ -12,7 +12,7 @@ use cairn::index::DocumentCounts;
 use cairn::{Performers, QueryEngine, SearchOptions, Sources, Workspace};
 
 use super::documents;
-use crate::support::{Cli, Random, at_most, block_on, canonical, first_seed, harbor_files, index};
+use crate::support::{Cli, Random, at_most, block_on, canonical, first_seed, harbor_files, has_segments, index};
 
 const STEPS: usize = 8;
 /// What is searched for at the end, and how.
@@ -106,14 +106,14 @@ impl Collection {
 /// Starts a run, and kills it at any moment.
 pub(crate) fn kill_a_run(source: &Path, index: &Path, random: &mut Random) {
     let arguments = [OsStr::new("index"), source.as_os_str(), OsStr::new("--index"), index.as_os_str()];
-    kill(&mut Cli::new().command(arguments), random);
+    kill(&mut Cli::new().command(arguments), Duration::from_millis(300), random);
 }
 
-/// Starts the program, and kills it at any moment; returns how it ended.
-pub(crate) fn kill(command: &mut Command, random: &mut Random) -> ExitStatus {
+/// Starts the program, and kills it at any moment of this time; returns how it ended.
+pub(crate) fn kill(command: &mut Command, within: Duration, random: &mut Random) -> ExitStatus {
     let mut program = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // The moment itself is tested: there is nothing to wait for.
-    thread::sleep(Duration::from_millis(random.below(300) as u64));
+    thread::sleep(within.mul_f64(random.below(1000) as f64 / 1000.0));
     program.kill().unwrap();
     program.wait().unwrap()
 }
@@ -153,7 +153,7 @@ fn check(seed: u64) -> usize {
         }
         let report = index(&path, &sources);
         let (version, documents) = (report.version, report.documents);
-        segmented += usize::from(path.join(format!("versions/{version}/segments.bin")).exists());
+        segmented += usize::from(has_segments(&path, version));
         let unchanged = before - changed - removed;
         let expect = DocumentCounts { added, changed, unchanged, removed, skipped: 0 };
         // How much of it a killed run did is not known.

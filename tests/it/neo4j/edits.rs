@@ -40,6 +40,10 @@ fn check(database: &Database, seed: u64, tried: &mut Tried) {
     let mut collection = Collection::new();
     collection.write(&source);
     index(&path, &sources);
+    let began = Instant::now();
+    cli.json(&publish);
+    // How long a publish of a change takes becomes known when a kill comes too late.
+    let mut usual = began.elapsed();
     let (mut done, mut is_unfinished) = (Vec::new(), false);
     for _ in 0..STEPS {
         done.push(collection.edit(&mut random).0);
@@ -70,10 +74,11 @@ fn check(database: &Database, seed: u64, tried: &mut Tried) {
             }
             _ => {
                 done.push("a killed publish");
-                kill(&mut command, &mut random)
+                kill(&mut command, usual, &mut random)
             }
         };
         let was_killed = status.signal().is_some();
+        usual = usual.mul_f64(if was_killed { 1.1 } else { 0.7 });
         tried.publishes += usize::from(status.success());
         tried.killed += usize::from(was_killed);
         assert!(was_killed || is_right(status), "seed {seed}: {done:?}: {status}");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use cairn::store::GraphReader as _;
 use cairn::{Sources, Workspace};
 
-use super::{Cli, Random, canonical, harbor_files, index};
+use super::{Cli, Random, canonical, harbor_files, has_segments, index};
 
 /// What happened to writers.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
         edit(&cli, random);
         let current = contents(&cli);
         came.documents += current.len() as u64;
-        came.segmented += u64::from(path.join(format!("versions/{version}/segments.bin")).exists());
+        came.segmented += u64::from(has_segments(&path, version));
         let mut writer = cli.command(["index", "harbor"]).stderr(Stdio::null()).spawn().unwrap();
         // The moment itself is tested: there is nothing to wait for.
         thread::sleep(usual.mul_f64(random.below(1000) as f64 / 900.0));

@@ -21,6 +21,7 @@ pub(crate) mod thinker;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -212,6 +213,11 @@ pub(crate) fn first_seed() -> u64 {
 /// Returns how many cases a test tries: `usual`, or `tortured` in `--test torture`.
 pub(crate) fn sized<T>(usual: T, tortured: T) -> T {
     if at_most(Duration::ZERO).is_zero() { usual } else { tortured }
+}
+
+/// Returns whether a version of an index has segments: what it took over, and what came since.
+pub(crate) fn has_segments(index: &Path, version: impl Display) -> bool {
+    index.join(format!("versions/{version}/segments.bin")).is_file()
 }
 
 /// Checks cases a few at a time; each of them waits more than it computes.
