@@ -36,13 +36,16 @@ pub(crate) fn kill_writers(random: &mut Random, kills: u64, time_max: Duration) 
     for (name, text) in harbor_files() {
         cli.write(&format!("harbor/{name}"), text);
     }
+    cli.json(&["index", "harbor"]);
+    edit(&cli, random);
     let started = Instant::now();
     cli.json(&["index", "harbor"]);
-    // How long a run of a few changes takes becomes known when a kill comes too late.
+    // How long a run of a few changes takes, which is corrected by whether kills come too late.
     let mut usual = started.elapsed();
     let path = cli.folder().join(".cairn");
+    assert!(has_segments(&path, 2), "the version has no segments");
     let started = Instant::now();
-    let (mut version, mut came) = (1, Writers::default());
+    let (mut version, mut came) = (2, Writers::default());
     let mut published = contents(&cli);
     while came.killed < kills && started.elapsed() < time_max {
         edit(&cli, random);
