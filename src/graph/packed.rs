@@ -172,7 +172,36 @@ pub fn text_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a str 
     std::str::from_utf8(bytes_at(ends, texts, at)).unwrap_or_default()
 }
 
-fn bytes_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a [u8] {
+/// Texts stored back to back, checked all at once: [`text_at`] checks each whenever it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct TextList<'a, K> {
+    ends: Column<'a, K, u32>,
+    texts: &'a str,
+}
+
+impl<'a, K: Ordinal> TextList<'a, K> {
+    /// Returns the texts that end at `ends`; each is empty if not all are text.
+    #[must_use]
+    pub fn of(ends: Column<'a, K, u32>, texts: &'a [u8]) -> Self {
+        Self { ends, texts: std::str::from_utf8(texts).unwrap_or_default() }
+    }
+
+    /// Returns a text.
+    #[must_use]
+    pub fn get(&self, at: K) -> &'a str {
+        let start = at.index().checked_sub(1).map_or(0, |before| self.ends.items()[before] as usize);
+        self.texts.get(start..self.ends[at] as usize).unwrap_or_default()
+    }
+
+    /// Returns whether each comes after the one before it.
+    #[must_use]
+    pub fn is_ascending(&self) -> bool {
+        self.ends.ordinals().map(|at| self.get(at)).is_sorted_by(|one, next| one < next)
+    }
+}
+
+/// Returns the bytes of one of the texts stored back to back: they order texts as the texts themselves do.
+pub(super) fn bytes_at<'a, K: Ordinal>(ends: &[u32], texts: &'a [u8], at: K) -> &'a [u8] {
     let start = at.index().checked_sub(1).map_or(0, |before| ends[before] as usize);
     &texts[start..ends[at.index()] as usize]
 }
@@ -253,6 +282,12 @@ impl<'a> PassageGraph<'a> {
         text_at(&self.entity_name_ends, self.entity_names.items(), entity)
     }
 
+    /// Returns the folded names of all entities, to read many of them.
+    #[must_use]
+    pub fn names(&self) -> TextList<'a, EntityOrdinal> {
+        TextList::of(self.entity_name_ends, self.entity_names.items())
+    }
+
     /// Returns the entities of a folded name, which are consecutive.
     #[must_use]
     pub fn entities(&self, name: &str) -> Ordinals<EntityOrdinal> {
@@ -270,10 +305,11 @@ impl<'a> PassageGraph<'a> {
     #[must_use]
     pub fn entities_of(&self, other: &PassageGraph<'_>) -> Vec<Option<EntityOrdinal>> {
         let mut next = self.entity_name_ends.ordinals().peekable();
+        let own = |entity: EntityOrdinal| bytes_at(&self.entity_name_ends, self.entity_names.items(), entity);
         let find = |entity| {
-            let name = other.entity_name(entity);
-            while next.next_if(|it| self.entity_name(*it) < name).is_some() {}
-            next.peek().copied().filter(|it| self.entity_name(*it) == name)
+            let name = bytes_at(&other.entity_name_ends, other.entity_names.items(), entity);
+            while next.next_if(|it| own(*it) < name).is_some() {}
+            next.peek().copied().filter(|it| own(*it) == name)
         };
         other.entity_name_ends.ordinals().map(find).collect()
     }
@@ -318,6 +354,12 @@ mod tests {
     fn a_text_is_found_among_texts_in_order() {
         let (ends, texts) = (vec![1, 3, 6], b"abbccc");
         let found = |text| equal_texts::<KeywordOrdinal>(&ends, texts, text);
+        let list = TextList::<KeywordOrdinal>::of(Column::new(&ends), texts);
+        assert_eq!([0, 1, 2].map(|at| list.get(KeywordOrdinal(at))), ["a", "bb", "ccc"]);
+        assert!(list.is_ascending());
+        assert!(!TextList::<KeywordOrdinal>::of(Column::new(&ends), b"bbbaaa").is_ascending());
+        assert!(!TextList::<KeywordOrdinal>::of(Column::new(&[1, 2]), b"aa").is_ascending());
+        assert_eq!(TextList::<KeywordOrdinal>::of(Column::new(&ends), b"ab\xffccc").get(KeywordOrdinal(0)), "");
         assert_eq!(found("bb").collect::<Vec<_>>(), [1]);
         assert_eq!(["a", "b", "d"].map(|text| found(text).len()), [1, 0, 0]);
         assert_eq!(text_at(&ends, texts, KeywordOrdinal(2)), "ccc");

@@ -7,7 +7,7 @@ use super::stages::{MADE_BY, made_by};
 use crate::domain::{DocumentId, QuestionKind};
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
-use crate::graph::packed::{PassageGraph, text_at};
+use crate::graph::packed::{PassageGraph, TextList};
 use crate::workspace::{DocumentUnit, LastVersion, ListedUnit, PassagePart, QuestionPart, Records, Seal, TextsFile};
 
 /// What the last version has of a document.
@@ -136,13 +136,13 @@ impl<'v> Version<'v> {
     /// another would be made than from the records.
     fn is_in_order(&self) -> bool {
         let Self { graph, texts } = self;
-        let keywords = graph.keyword_ends.ordinals().map(|it| text_at(&graph.keyword_ends, &graph.keyword_texts, it));
+        let keywords = TextList::of(graph.keyword_ends, graph.keyword_texts.items());
         let has_own = |passage| {
             graph.passage_incoming.of(passage).all(|it| graph.incoming_passage[it] == passage)
                 && graph.passage_sentences.of(passage).all(|it| graph.sentence_passage[it] == passage)
         };
         texts.outgoing_passages().is_sorted()
-            && keywords.is_sorted_by(|one, next| one < next)
+            && keywords.is_ascending()
             && graph.passages().all(has_own)
             && graph.documents().map(|document| (document, graph.document_passages.of(document))).all(
                 |(document, mut passages)| {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::graph::ordinal::{
     Column, CueOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal, PassageOrdinal, Position, SentenceOrdinal,
 };
-use crate::graph::packed::{NO_CUE, PackedGraph, PassageGraph, text_at};
+use crate::graph::packed::{NO_CUE, PackedGraph, PassageGraph, TextList};
 use crate::graph::segments::GONE;
 use crate::text::{CaseCounts, FoldedWords, NameKind, WordSieve, is_among};
 
@@ -34,17 +34,10 @@ impl EarlierNames<'_> {
         let staying = self.passages.iter().filter(|now| **now != GONE).count();
         let (graph, statistics) = (&self.graph, &self.statistics);
         2 * staying >= passages
-            && is_ascending(graph.entity_name_ends, graph.entity_names.items())
-            && is_ascending(graph.cue_ends, graph.cue_prefixes.items())
-            && is_ascending(statistics.shared_ends, statistics.shared_names.items())
+            && graph.names().is_ascending()
+            && TextList::of(graph.cue_ends, graph.cue_prefixes.items()).is_ascending()
+            && TextList::of(statistics.shared_ends, statistics.shared_names.items()).is_ascending()
     }
-}
-
-/// Returns whether each of some texts comes after the one before it.
-fn is_ascending<K: Ordinal>(ends: Column<'_, K, u32>, texts: &[u8]) -> bool {
-    ends.ordinals()
-        .zip(ends.ordinals().skip(1))
-        .all(|(one, next)| text_at(&ends, texts, one) < text_at(&ends, texts, next))
 }
 
 /// A passage, and the most mentions that it may have.
@@ -153,11 +146,13 @@ impl Borne {
             }
         };
         let EarlierNames { graph, statistics, .. } = earlier;
+        let known = graph.names();
         for entity in graph.entity_name_ends.ordinals() {
             let rows = graph.entity_bearers.of(entity).map(|it| (graph.bearer_document[it], graph.bearer_kind[it]));
-            keep(graph.entity_name(entity), &mut { rows });
+            keep(known.get(entity), &mut { rows });
         }
-        let shared = |name: Position| text_at(&statistics.shared_ends, statistics.shared_names.items(), name);
+        let all_shared = TextList::of(statistics.shared_ends, statistics.shared_names.items());
+        let shared = |name: Position| all_shared.get(name);
         for name in statistics.shared_ends.ordinals() {
             let rows = statistics.shared_bearers.of(name);
             keep(shared(name), &mut rows.map(|it| (statistics.shared_document[it], statistics.shared_kind[it])));
@@ -178,7 +173,7 @@ impl Borne {
             |name: &str| graph.entity(name).is_some_and(|entity| !graph.entity_bearers.of(entity).is_empty());
         let came = candidates.into_iter().filter(|name| names.bearers.contains_key(name) && !was_borne(name));
         let borne = graph.entity_name_ends.ordinals().filter(|entity| !graph.entity_bearers.of(*entity).is_empty());
-        let went = borne.map(|entity| graph.entity_name(entity)).filter(|name| !names.bearers.contains_key(*name));
+        let went = borne.map(|entity| known.get(entity)).filter(|name| !names.bearers.contains_key(*name));
         let (came, went) = (came.collect(), went.map(str::to_owned).collect());
         Self { names, came, went }
     }
@@ -242,8 +237,9 @@ impl<K: Ordinal> Merged<K> {
             added: FxHashMap::default(),
         };
         let mut added = added.into_iter().peekable();
+        let known = TextList::of(ends, texts);
         for before in ends.ordinals().filter(|before| is_needed[before.index()]) {
-            let text = text_at(&ends, texts, before);
+            let text = known.get(before);
             while let Some(new) = added.next_if(|new| new.as_str() < text) {
                 merged.add(new);
             }
@@ -320,9 +316,10 @@ fn lay_out(
             }
         }
     }
+    let texts = graph.names();
     for entity in graph.entity_name_ends.ordinals() {
         let is_needed = &mut entities.known[entity.index()];
-        *is_needed = *is_needed || names.bearers.contains_key(graph.entity_name(entity));
+        *is_needed = *is_needed || names.bearers.contains_key(texts.get(entity));
     }
     for name in came {
         entities.add(name);

@@ -107,8 +107,9 @@ pub(super) fn finish(names: &Names, statistics: &mut PackedNameStatistics, packe
 /// Says which names a question may use how.
 fn flags(names: &Names, lower: &[u32], packed: &mut PackedGraph) {
     let graph = packed.view();
+    let keys = graph.names();
     let flag = |entity: EntityOrdinal| {
-        let key = graph.entity_name(entity);
+        let key = keys.get(entity);
         if !key.contains(' ') {
             return if names.cases.is_name_in_question(key) { entity_flag::SINGLE_IN_QUESTION } else { 0 };
         }
@@ -123,9 +124,10 @@ fn flags(names: &Names, lower: &[u32], packed: &mut PackedGraph) {
 fn bearers(names: &Names, packed: &mut PackedGraph) {
     let mut entity_bearers = vec![0];
     let graph = packed.view();
+    let keys = graph.names();
     let (mut documents, mut passages, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
     for entity in graph.entity_name_ends.ordinals() {
-        for &(document, kind) in names.bearers.get(graph.entity_name(entity)).map_or(&[][..], Vec::as_slice) {
+        for &(document, kind) in names.bearers.get(keys.get(entity)).map_or(&[][..], Vec::as_slice) {
             documents.push(DocumentOrdinal(document));
             passages.push(PassageOrdinal(packed.document_passages[document as usize]));
             kinds.push(kind as u32);

@@ -25,9 +25,10 @@ const MENTIONS_MAX: usize = 256;
 /// Complexity: linear in the names.
 pub(super) fn spellings(graph: &PassageGraph<'_>) -> Vec<Link> {
     let entities = || graph.entity_documents.ordinals();
+    let names = graph.names();
     let mut blocks: FxHashMap<Cow<'_, str>, Vec<EntityOrdinal>> = FxHashMap::default();
     for entity in entities() {
-        let name = graph.entity_name(entity);
+        let name = names.get(entity);
         let form = normal_form(name);
         if form != name {
             blocks.entry(form).or_default().push(entity);
@@ -46,7 +47,7 @@ pub(super) fn spellings(graph: &PassageGraph<'_>) -> Vec<Link> {
     }
     // A last name alone says too little of a whole corpus.
     links.extend(entities().filter_map(|titled| {
-        let name = without_honorific(graph.entity_name(titled)).filter(|it| it.contains(' '))?;
+        let name = without_honorific(names.get(titled)).filter(|it| it.contains(' '))?;
         Some((titled, graph.entity(name)?, Reason::Honorific))
     }));
     links
@@ -64,9 +65,10 @@ pub(super) fn alike(graph: &PassageGraph<'_>) -> Vec<Link> {
 
 /// Returns names of persons that omit or abbreviate the middle names of another, if there is only one such other.
 fn shortened(graph: &PassageGraph<'_>) -> Vec<Link> {
+    let names = graph.names();
     let mut blocks = Blocks::new();
     for entity in graph.entity_documents.ordinals() {
-        let name = graph.entity_name(entity);
+        let name = names.get(entity);
         if is_person_like(name)
             && let Some(ends) = name.chars().next().zip(name.rsplit(' ').next())
         {
@@ -76,7 +78,7 @@ fn shortened(graph: &PassageGraph<'_>) -> Vec<Link> {
     let mut links = Vec::new();
     for block in blocks.several() {
         for name in &block {
-            let mut whole = block.iter().filter(|it| is_short_for(graph.entity_name(*name), graph.entity_name(**it)));
+            let mut whole = block.iter().filter(|it| is_short_for(names.get(*name), names.get(**it)));
             if let (Some(only), None) = (whole.next(), whole.next()) {
                 links.push((*name, *only, Reason::Initials));
             }
@@ -110,9 +112,10 @@ pub(super) fn is_letter(word: &str) -> bool {
 }
 
 fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
+    let names = graph.names();
     let mut blocks = Blocks::new();
     for entity in graph.entity_documents.ordinals() {
-        let name = graph.entity_name(entity);
+        let name = names.get(entity);
         if !(2..=WORDS_MAX).contains(&name.split(' ').count()) || name.contains(char::is_numeric) {
             continue;
         }
@@ -130,7 +133,7 @@ fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
     for block in blocks.several() {
         for (at, one) in block.iter().enumerate() {
             let differ = |other: &EntityOrdinal| {
-                let words = graph.entity_name(*one).split(' ').zip(graph.entity_name(*other).split(' '));
+                let words = names.get(*one).split(' ').zip(names.get(*other).split(' '));
                 words.filter(|(a, b)| a != b).all(|(a, b)| {
                     a.chars().count().max(b.chars().count()) >= MISSPELT_CHARS_MIN && is_misspelling(a, b)
                 })

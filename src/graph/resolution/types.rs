@@ -23,9 +23,10 @@ impl Types {
     /// themselves.
     pub(super) fn of(graph: &PassageGraph<'_>, cues: impl Iterator<Item = Cue>) -> Self {
         let mut types = Self { said: BTreeMap::new() };
+        let names = graph.names();
         for entity in graph.entity_documents.ordinals() {
-            let name = graph.entity_name(entity);
-            let said = of_title(graph, entity).or_else(|| type_of_name(name));
+            let name = names.get(entity);
+            let said = of_title(graph, (entity, name)).or_else(|| type_of_name(name));
             types.said.extend(said.map(|kind| (entity, vec![(kind, None)])));
         }
         for (entity, kind, sentence) in cues {
@@ -74,8 +75,7 @@ fn most(said: &[Typed]) -> Option<Typed> {
 }
 
 /// Returns the type in the parenthesis at the end of a title: `Low Tide (1927 film)`.
-fn of_title(graph: &PassageGraph<'_>, entity: EntityOrdinal) -> Option<NameType> {
-    let name = graph.entity_name(entity);
+fn of_title(graph: &PassageGraph<'_>, (entity, name): (EntityOrdinal, &str)) -> Option<NameType> {
     let bearers = graph.entity_bearers.of(entity).filter(|it| graph.bearer_kind[*it] == name_kind::TITLE);
     let mut owns = bearers.flat_map(|bearer| {
         let document = graph.bearer_document[bearer];

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::difference::Difference;
 use super::vectors::Field;
 use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, Position, Rows};
-use crate::graph::packed::{PackedGraph, PassageGraph, back_to_back, text_at};
+use crate::graph::packed::{PackedGraph, PassageGraph, TextList, back_to_back};
 use crate::graph::segments::GONE;
 use crate::index::corpus::Corpus;
 use crate::workspace::QuestionPart;
@@ -20,8 +20,8 @@ pub(super) struct KnownKeywords<'a> {
 
 /// The same of one side.
 pub(super) struct KnownSide<'k, K> {
-    graph: &'k PassageGraph<'k>,
     pub(super) before: &'k [u32],
+    texts: TextList<'k, KeywordOrdinal>,
     rows: Rows<'k, K, Position>,
     numbers: Column<'k, Position, KeywordOrdinal>,
 }
@@ -44,12 +44,26 @@ impl<'a> KnownKeywords<'a> {
 
     pub(super) fn incoming(&self) -> KnownSide<'_, IncomingOrdinal> {
         let graph = &self.graph;
-        KnownSide { graph, before: &self.incoming, rows: graph.incoming_keywords, numbers: graph.incoming_keyword }
+        KnownSide {
+            texts: self.texts(),
+            before: &self.incoming,
+            rows: graph.incoming_keywords,
+            numbers: graph.incoming_keyword,
+        }
     }
 
     pub(super) fn outgoing(&self) -> KnownSide<'_, OutgoingOrdinal> {
         let graph = &self.graph;
-        KnownSide { graph, before: &self.outgoing, rows: graph.outgoing_keywords, numbers: graph.outgoing_keyword }
+        KnownSide {
+            texts: self.texts(),
+            before: &self.outgoing,
+            rows: graph.outgoing_keywords,
+            numbers: graph.outgoing_keyword,
+        }
+    }
+
+    fn texts(&self) -> TextList<'a, KeywordOrdinal> {
+        TextList::of(self.graph.keyword_ends, self.graph.keyword_texts.items())
     }
 }
 
@@ -61,7 +75,7 @@ impl<'k, K: Ordinal> KnownSide<'k, K> {
 
     /// Returns what a keyword of the last version says.
     pub(super) fn text(&self, keyword: KeywordOrdinal) -> &'k str {
-        text_at(&self.graph.keyword_ends, self.graph.keyword_texts.items(), keyword)
+        self.texts.get(keyword)
     }
 
     /// Notes which keywords of the last version are needed, and adds those of other questions to `added`.
@@ -102,7 +116,8 @@ impl<'q> KeywordTable<'q> {
         let needed = || known.graph.keyword_ends.ordinals().filter(|it| is_needed[it.index()]);
         let side = known.incoming();
         let graph = packed.view();
-        let entities = graph.entity_name_ends.ordinals().map(|entity| graph.entity_name(entity));
+        let names = graph.names();
+        let entities = graph.entity_name_ends.ordinals().map(|entity| names.get(entity));
         let mut texts: Vec<&str> =
             needed().map(|it| side.text(it)).chain(entities).chain(added.iter().copied()).collect();
         sort_runs(&mut texts);
