@@ -115,6 +115,12 @@ macro_rules! arrays {
             pub fn sections(&self) -> Vec<(&'static str, &[u8])> {
                 self.view().sections()
             }
+
+            /// Returns them, with those of `other` for arrays that are empty.
+            #[must_use]
+            pub fn or(self, other: Self) -> Self {
+                Self { $($field: if self.$field.is_empty() { other.$field } else { self.$field },)* }
+            }
         }
 
         impl<'a> $borrowed<'a> {

@@ -9,7 +9,7 @@ use super::ordinal::{
     CueOrdinal, DocumentOrdinal, EntityOrdinal, IncomingOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal,
     OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
 };
-use super::packed::{CUES, NO_CUE, PackedGraph, back_to_back, name_kind, row, text_at};
+use super::packed::{CUES, NO_CUE, PackedGraph, PassageGraph, back_to_back, bytes_at, name_kind, row};
 use super::trail::BEARERS_MAX;
 
 /// Texts numbered in order of appearance.
@@ -176,7 +176,8 @@ impl Elements {
         self.pack_questions(&entities, &mut packed);
         self.pack_edges(&mut packed);
         if self.totals.is_none() {
-            pack_passage_keywords(&mut packed);
+            let graph = packed.view();
+            (packed.passage_keywords, packed.passage_keyword) = passage_keywords(&graph, &graph);
         }
         packed
     }
@@ -346,34 +347,37 @@ pub(super) fn postings(entities: usize, packed: &mut PackedGraph) {
     }
 }
 
-/// A passage's keywords: its own names, those that it mentions, and the keywords of the questions that it answers.
-pub(crate) fn pack_passage_keywords(packed: &mut PackedGraph) {
-    let graph = packed.view();
+/// Returns the keywords of passages, in rows: their own names, those that they mention, and the keywords of the
+/// questions that they answer. `names` has the names and mentions, `questions` the questions and the keywords.
+pub(crate) fn passage_keywords(
+    names: &PassageGraph<'_>,
+    questions: &PassageGraph<'_>,
+) -> (Vec<u32>, Vec<KeywordOrdinal>) {
     // Names and keywords are in order: the keyword of a name is the one after that of the name before, or a later one.
-    let mut next = graph.keyword_ends.ordinals().peekable();
-    let text = |keyword: KeywordOrdinal| text_at(&graph.keyword_ends, graph.keyword_texts.items(), keyword);
+    let mut next = questions.keyword_ends.ordinals().peekable();
+    let text = |keyword: KeywordOrdinal| bytes_at(&questions.keyword_ends, questions.keyword_texts.items(), keyword);
     let keyword = |entity| {
-        let name = graph.entity_name(entity);
+        let name = bytes_at(&names.entity_name_ends, names.entity_names.items(), entity);
         while next.next_if(|keyword| text(*keyword) < name).is_some() {}
         let known = next.peek().copied().filter(|keyword| text(*keyword) == name);
-        known.or_else(|| graph.keyword(name)).unwrap_or_default()
+        known.or_else(|| questions.keyword(names.entity_name(entity))).unwrap_or_default()
     };
-    let of_entity: Vec<KeywordOrdinal> = graph.entity_name_ends.ordinals().map(keyword).collect();
-    let (mut ends, mut all) = (vec![0], Vec::new());
-    for (passage, document) in graph.passages().zip(graph.passage_document.items()) {
-        let own = graph.own_entity.of(graph.document_own.of(*document));
-        let mentioned = graph.mention_entity.of(graph.passage_mentions.of(passage));
-        let mut keywords: Vec<KeywordOrdinal> =
-            own.iter().chain(mentioned).map(|entity| of_entity[entity.index()]).collect();
-        for question in graph.passage_incoming.of(passage) {
-            keywords.extend_from_slice(graph.incoming_keyword.of(graph.incoming_keywords.of(question)));
+    let of_entity: Vec<KeywordOrdinal> = names.entity_name_ends.ordinals().map(keyword).collect();
+    let (mut ends, mut all, mut keywords) = (vec![0], Vec::new(), Vec::new());
+    for (passage, document) in names.passages().zip(names.passage_document.items()) {
+        let own = names.own_entity.of(names.document_own.of(*document));
+        let mentioned = names.mention_entity.of(names.passage_mentions.of(passage));
+        keywords.clear();
+        keywords.extend(own.iter().chain(mentioned).map(|entity| of_entity[entity.index()]));
+        for question in questions.passage_incoming.of(passage) {
+            keywords.extend_from_slice(questions.incoming_keyword.of(questions.incoming_keywords.of(question)));
         }
         keywords.sort_unstable();
         keywords.dedup();
-        all.extend(keywords);
+        all.extend_from_slice(&keywords);
         ends.push(all.len() as u32);
     }
-    (packed.passage_keywords, packed.passage_keyword) = (ends, all);
+    (ends, all)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::stages::known::Earlier;
 use super::stages::matching::{Matching, Sides, pack_edges};
 use super::stages::names::{Named, Names};
 use super::stages::resolution::{Resolutions, Resolved};
-use super::stages::terms::{FindTerms, FoundTerms};
+use super::stages::terms::{FindTerms, FoundTerms, Lengths};
 use super::stages::vectors::{Embedding, Field, FieldVectors, WhenSpent};
 use super::stages::{Digest, StageKind, Stages};
 use super::units::CorpusUnits;
@@ -26,9 +26,10 @@ use crate::error::Result;
 use crate::graph::descriptions::PackedDescriptions;
 use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::matching::PackedMatches;
+use crate::graph::packed::PackedGraph;
 use crate::graph::vectors::Vectors;
 use crate::llm::ChatModel;
-use crate::workspace::{LastVersion, VersionParts, Writer};
+use crate::workspace::{BegunVersion, LastVersion, TextParts, VersionParts, Writer};
 
 /// The result of building a version.
 pub(super) struct Built {
@@ -87,39 +88,26 @@ pub(super) fn build(
         || handle.block_on(fields(stages, &mut embedding)),
         || making.names(),
     )?;
-    let [passages, sentences, incoming, outgoing] = &fields;
+    let [_, sentences, ..] = &fields;
     let (vectors, found_by) = (embedding.finish(), hierarchy::found_by(options, embedder, extracted.is_some()));
-    let ((matches, sides), (topics, resolved)) = stages.beside(
+    let (rest, (topics, resolved)) = stages.beside(
         [StageKind::Resolution, StageKind::Matching],
-        || making.matches(&found, [incoming.view(), outgoing.view()], last),
+        || making.questions(&found, &fields, last).and_then(|made| Ok((made, making.texts(writer, &fields)?))),
         || making.topics(&found, &asked, sentences.view(), (past.found_by(&found_by), &found_by)),
     )?;
+    let (Questions { matches, packed: questions, cut }, (begun, lengths)) = rest;
     let (hierarchy, descriptions) = topics;
     let Resolved { resolution: same, clues } = resolved;
-    let Named { mut packed, statistics, .. } = found.with(clues);
-    let edges_cut = pack_edges(&matches, sides, &mut packed) as u64;
+    let Named { packed, statistics, .. } = found.with(clues);
+    let mut packed = packed.or(questions);
+    (packed.passage_length, packed.sentence_length) = (lengths.passages, lengths.sentences);
     let made = DraftVersion::of(&packed, &same, &hierarchy, descriptions.as_ref());
     let added = report::add(made, corpus, writer.records(), (options, reporter));
     let (descriptions, asked) = handle.block_on(added)?;
-    let terms = making.terms()?;
-    (packed.passage_length, packed.sentence_length) = (terms.lengths.passages, terms.lengths.sentences);
     stages.enter(StageKind::Writing)?;
-    let (finished, (bands, originals)) = (stages.finished(), corpus.originals(difference));
+    let finished = stages.finished();
     let parts = VersionParts {
         created_at: &clock::now(),
-        documents: &corpus.documents,
-        originals: &originals,
-        bands: &bands,
-        seals: &corpus.seals,
-        passages: &corpus.passages,
-        incoming: &corpus.incoming,
-        outgoing: &corpus.outgoing,
-        outgoing_passages: &corpus.outgoing_passage,
-        passage_vectors: passages.view(),
-        sentence_vectors: sentences.view(),
-        incoming_vectors: incoming.view(),
-        outgoing_vectors: outgoing.view(),
-        terms: terms.fields.view(),
         graph: &packed,
         matches: Some(&matches),
         names: statistics.as_ref(),
@@ -129,10 +117,19 @@ pub(super) fn build(
         without_vectors: vectors.left,
         stages: &finished.marks,
     };
-    let (counts, version) = (parts.counts(), writer.publish_version(&parts)?);
+    let (version, counts) = writer.publish_version(begun, &parts)?;
     stages.finish();
     let (passages_cut, stages) = (finished.cut(StageKind::Names), finished.reports);
-    Ok(Built { version, counts, edges_cut, vectors, passages_cut, stages, asked })
+    Ok(Built { version, counts, edges_cut: cut as u64, vectors, passages_cut, stages, asked })
+}
+
+/// The questions of a version, matched.
+struct Questions {
+    matches: PackedMatches,
+    /// Their part of the graph.
+    packed: PackedGraph,
+    /// How many edges were cut.
+    cut: usize,
 }
 
 /// What the stages of a version are made from.
@@ -154,16 +151,45 @@ impl<'m> Making<'m> {
         self.handle.block_on(self.stages.run(names))
     }
 
-    /// Returns the matches of questions with these vectors, and these questions.
-    fn matches(
+    /// Matches the questions.
+    fn questions(
         &self,
         named: &Named,
-        [incoming, outgoing]: [Vectors<'_>; 2],
+        fields: &[FieldVectors<'_>; 4],
         last: Option<&LastVersion>,
-    ) -> Result<(PackedMatches, Sides<'m>)> {
+    ) -> Result<Questions> {
+        let [_, _, incoming, outgoing] = fields.each_ref().map(FieldVectors::view);
         let sides = Sides::of(self.corpus, self.difference, &named.packed);
         let matching = Matching::of(&sides, (incoming, outgoing), (&named.packed, last), self.options);
-        Ok((self.handle.block_on(self.stages.run(matching))?, sides))
+        let matches = self.handle.block_on(self.stages.run(matching))?;
+        let (packed, cut) = pack_edges(&matches, sides, &named.packed.view());
+        Ok(Questions { matches, packed, cut })
+    }
+
+    /// Begins a version with its texts; returns how many terms they have, too.
+    fn texts(&self, writer: &mut Writer, fields: &[FieldVectors<'_>; 4]) -> Result<(BegunVersion, Lengths)> {
+        let Self { corpus, difference, texts, options, .. } = *self;
+        let find = FindTerms { corpus, difference, texts, cancellation: &options.cancellation };
+        let FoundTerms { lengths, fields: terms } = self.handle.block_on(self.stages.run(find))?;
+        let (bands, originals) = corpus.originals(difference);
+        let [passage_vectors, sentence_vectors, incoming_vectors, outgoing_vectors] =
+            fields.each_ref().map(FieldVectors::view);
+        let begun = writer.begin_version(&TextParts {
+            documents: &corpus.documents,
+            originals: &originals,
+            bands: &bands,
+            seals: &corpus.seals,
+            passages: &corpus.passages,
+            incoming: &corpus.incoming,
+            outgoing: &corpus.outgoing,
+            outgoing_passages: &corpus.outgoing_passage,
+            passage_vectors,
+            sentence_vectors,
+            incoming_vectors,
+            outgoing_vectors,
+            terms: terms.view(),
+        })?;
+        Ok((begun, lengths))
     }
 
     /// Returns the hierarchy, with what a model says of it, and what the names stand for.
@@ -180,12 +206,6 @@ impl<'m> Making<'m> {
         let (merged, how) = ((&named.packed, &resolved.resolution), (options, difference, last));
         let hierarchy = Hierarchies::of(corpus, merged, (texts, extracted, &named.origins), sentences, how);
         Ok((self.handle.block_on(self.stages.run_found_by(hierarchy, found_by.to_owned()))?, resolved))
-    }
-
-    fn terms(&self) -> Result<FoundTerms> {
-        let Self { corpus, difference, texts, .. } = *self;
-        let terms = FindTerms { corpus, difference, texts, cancellation: &self.options.cancellation };
-        self.handle.block_on(self.stages.run(terms))
     }
 }
 

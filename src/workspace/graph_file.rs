@@ -69,9 +69,12 @@ pub(super) fn write_resolution(path: &Path, resolution: &PackedResolution, graph
     write_arrays(path, &resolution.sections(), resolution.view().check(entities, documents, sentences))
 }
 
-/// Writes `segments.bin`, of a version with this graph.
-pub(super) fn write_segments(path: &Path, segments: &PackedSegments, graph: &PackedGraph) -> Result<Stamp> {
-    let (passages, sentences) = (graph.passage_document.len(), graph.sentence_passage.len());
+/// Writes `segments.bin`, of a version with so many passages and sentences.
+pub(super) fn write_segments(
+    path: &Path,
+    segments: &PackedSegments,
+    (passages, sentences): (usize, usize),
+) -> Result<Stamp> {
     write_arrays(path, &segments.sections(), segments.view().check(passages, sentences))
 }
 

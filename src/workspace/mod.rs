@@ -69,7 +69,7 @@ pub(crate) use records::{
 pub(crate) use replies::Replies;
 pub use snapshot::Snapshot;
 pub(crate) use texts::TextsFile;
-pub(crate) use writer::{Extent, FieldTerms, Terms, VersionParts, Writer};
+pub(crate) use writer::{BegunVersion, Extent, FieldTerms, Terms, TextParts, VersionParts, Writer};
 
 use crate::domain::{CollectionId, Counts, DocumentId, IndexVersion, RemovedDocument, Skip, Spent};
 use crate::embed::{Embedder, EmbedderPlace};

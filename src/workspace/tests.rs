@@ -161,32 +161,60 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut Quanti
         push(passage, &mut vectors);
     }
     let terms = |ordinal: usize, terms: &mut String| terms.push_str(passages[ordinal].text);
-    writer
-        .publish_version(&VersionParts {
-            created_at: "2030-01-01T00:00:00Z",
-            graph: &graph,
-            hierarchy: &PackedHierarchy::without_relations(graph.entity_name_ends.len()),
-            matches: None,
-            names: None,
-            descriptions: None,
-            resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
-            documents: &documents,
-            originals: &DocumentOrdinal::first(documents.len()).collect::<Vec<_>>(),
-            bands: &vec![[0; 16]; documents.len()],
-            seals: &vec![None; documents.len()],
-            passages: &passages,
-            incoming: &incoming,
-            outgoing: &outgoing,
-            outgoing_passages: &outgoing_passages,
-            passage_vectors: vectors.view(),
-            sentence_vectors: vectors.view(),
-            incoming_vectors: vectors.view(),
-            outgoing_vectors: vectors.view(),
-            terms: Terms::Made(&terms),
-            without_vectors: 0,
-            stages: &StageMarks::new(),
-        })
-        .unwrap()
+    let begun = writer.begin_version(&TextParts {
+        documents: &documents,
+        originals: &DocumentOrdinal::first(documents.len()).collect::<Vec<_>>(),
+        bands: &vec![[0; 16]; documents.len()],
+        seals: &vec![None; documents.len()],
+        passages: &passages,
+        incoming: &incoming,
+        outgoing: &outgoing,
+        outgoing_passages: &outgoing_passages,
+        passage_vectors: vectors.view(),
+        sentence_vectors: vectors.view(),
+        incoming_vectors: vectors.view(),
+        outgoing_vectors: vectors.view(),
+        terms: Terms::Made(&terms),
+    });
+    publish_graph(writer, begun.unwrap(), &graph).unwrap()
+}
+
+/// Publishes a begun version with a graph.
+fn publish_graph(writer: &mut Writer, begun: BegunVersion, graph: &PackedGraph) -> Result<IndexVersion> {
+    let parts = VersionParts {
+        created_at: "2030-01-01T00:00:00Z",
+        graph,
+        hierarchy: &PackedHierarchy::without_relations(graph.entity_name_ends.len()),
+        matches: None,
+        names: None,
+        descriptions: None,
+        resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
+        without_vectors: 0,
+        stages: &StageMarks::new(),
+    };
+    writer.publish_version(begun, &parts).map(|it| it.0)
+}
+
+/// Begins a version without texts.
+fn begin_empty(writer: &mut Writer) -> BegunVersion {
+    let none = QuantizedVectors::new(DIMENSION);
+    let no_terms = |_: usize, _: &mut String| {};
+    let begun = writer.begin_version(&TextParts {
+        documents: &[],
+        originals: &[],
+        bands: &[],
+        seals: &[],
+        passages: &[],
+        incoming: &[],
+        outgoing: &[],
+        outgoing_passages: &[],
+        passage_vectors: none.view(),
+        sentence_vectors: none.view(),
+        incoming_vectors: none.view(),
+        outgoing_vectors: none.view(),
+        terms: Terms::Made(&no_terms),
+    });
+    begun.unwrap()
 }
 
 /// Makes an index of two documents with three passages.
@@ -324,33 +352,8 @@ fn an_index_without_documents_opens() {
     let workspace = Workspace::open_or_create(folder.path(), &options()).unwrap();
     assert!(matches!(workspace.snapshot(), Err(Error::NoVersion { .. })));
     let mut writer = workspace.writer().unwrap();
-    let none = QuantizedVectors::new(DIMENSION);
-    let no_terms = |_: usize, _: &mut String| {};
-    let parts = VersionParts {
-        created_at: "then",
-        graph: &PackedGraph::default(),
-        hierarchy: &PackedHierarchy::default(),
-        matches: None,
-        names: None,
-        descriptions: None,
-        resolution: &PackedResolution::default(),
-        documents: &[],
-        originals: &[],
-        bands: &[],
-        seals: &[],
-        passages: &[],
-        incoming: &[],
-        outgoing: &[],
-        outgoing_passages: &[],
-        passage_vectors: none.view(),
-        sentence_vectors: none.view(),
-        incoming_vectors: none.view(),
-        outgoing_vectors: none.view(),
-        terms: Terms::Made(&no_terms),
-        without_vectors: 0,
-        stages: &StageMarks::new(),
-    };
-    writer.publish_version(&parts).unwrap();
+    let begun = begin_empty(&mut writer);
+    publish_graph(&mut writer, begun, &PackedGraph::default()).unwrap();
     assert_eq!(workspace.snapshot().unwrap().counts(), Counts::default());
 }
 
@@ -359,39 +362,15 @@ fn a_version_that_would_not_open_is_not_published() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = indexed(folder.path());
     let mut writer = workspace.writer().unwrap();
-    let none = QuantizedVectors::new(DIMENSION);
-    let no_terms = |_: usize, _: &mut String| {};
-    let mut graph = PackedGraph::default();
-    let publish = |writer: &mut Writer, graph: &PackedGraph| {
-        writer.publish_version(&VersionParts {
-            created_at: "then",
-            graph,
-            hierarchy: &PackedHierarchy::without_relations(graph.entity_name_ends.len()),
-            matches: None,
-            names: None,
-            descriptions: None,
-            resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
-            documents: &[],
-            originals: &[],
-            bands: &[],
-            seals: &[],
-            passages: &[],
-            incoming: &[],
-            outgoing: &[],
-            outgoing_passages: &[],
-            passage_vectors: none.view(),
-            sentence_vectors: none.view(),
-            incoming_vectors: none.view(),
-            outgoing_vectors: none.view(),
-            terms: Terms::Made(&no_terms),
-            without_vectors: 0,
-            stages: &StageMarks::new(),
-        })
-    };
-    graph.own_entity = listed(&[7]);
-    assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));
-    graph = graph_of(&[1]);
-    assert!(matches!(publish(&mut writer, &graph), Err(Error::Internal(_))));
+    let wrong = PackedGraph { own_entity: listed(&[7]), ..PackedGraph::default() };
+    for graph in [wrong, graph_of(&[1])] {
+        let begun = begin_empty(&mut writer);
+        assert!(matches!(publish_graph(&mut writer, begun, &graph), Err(Error::Internal(_))));
+    }
+    let _left = begin_empty(&mut writer);
+    assert_eq!(std::fs::read_dir(folder.path().join(VERSIONS)).unwrap().count(), 2);
+    writer.discard();
+    assert_eq!(std::fs::read_dir(folder.path().join(VERSIONS)).unwrap().count(), 1);
     drop(writer);
     assert_eq!(workspace.snapshot().unwrap().version(), IndexVersion(1));
     drop(workspace.writer().unwrap());

@@ -28,27 +28,14 @@ use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::matching::PackedMatches;
 use crate::graph::mentions::PackedNameStatistics;
 use crate::graph::ordinal::{DocumentOrdinal, PassageOrdinal};
-use crate::graph::packed::PackedGraph;
+use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::graph::resolution::PackedResolution;
 use crate::graph::segments::PackedSegments;
 use crate::store::Vectors;
 
-/// The contents of a version. Lists are in the order of their ordinals, which are those of `graph`.
-pub struct VersionParts<'a> {
-    /// When, as it is to be shown; the caller has the clock.
-    pub created_at: &'a str,
-    /// The structure.
-    pub graph: &'a PackedGraph,
-    /// What its questions are matched with, for the next version.
-    pub matches: Option<&'a PackedMatches>,
-    /// What its names were found by, for the next version.
-    pub names: Option<&'a PackedNameStatistics>,
-    /// The hierarchy over its entities.
-    pub hierarchy: &'a PackedHierarchy,
-    /// A model's descriptions of entities and relations, if it was asked.
-    pub descriptions: Option<&'a PackedDescriptions>,
-    /// The entities of its names.
-    pub resolution: &'a PackedResolution,
+/// The texts of a version, their vectors and their terms. Lists are in the order of their ordinals, which are those of
+/// its graph.
+pub struct TextParts<'a> {
     /// The documents.
     pub documents: &'a [DocumentPart<'a>],
     /// For each document, the first that it is a near-duplicate of, by number; itself if there is none before it.
@@ -75,10 +62,48 @@ pub struct VersionParts<'a> {
     pub outgoing_vectors: Vectors<'a>,
     /// The lexical fields.
     pub terms: Terms<'a>,
+}
+
+/// The rest of a version: its graph, and what is found over it.
+pub struct VersionParts<'a> {
+    /// When, as it is to be shown; the caller has the clock.
+    pub created_at: &'a str,
+    /// The structure.
+    pub graph: &'a PackedGraph,
+    /// What its questions are matched with, for the next version.
+    pub matches: Option<&'a PackedMatches>,
+    /// What its names were found by, for the next version.
+    pub names: Option<&'a PackedNameStatistics>,
+    /// The hierarchy over its entities.
+    pub hierarchy: &'a PackedHierarchy,
+    /// A model's descriptions of entities and relations, if it was asked.
+    pub descriptions: Option<&'a PackedDescriptions>,
+    /// The entities of its names.
+    pub resolution: &'a PackedResolution,
     /// Passages, sentences and questions that have a vector of zeros until a later version.
     pub without_vectors: u64,
     /// The inputs of each part, by stage: a later version reuses parts with equal inputs.
     pub stages: &'a StageMarks,
+}
+
+/// A version whose texts are written, and whose graph is not.
+#[derive(Debug)]
+pub struct BegunVersion {
+    version: IndexVersion,
+    folder: PathBuf,
+    files: Vec<StampedFile>,
+    sizes: TextSizes,
+}
+
+/// How many there are of each.
+#[derive(Debug, PartialEq, Eq)]
+struct TextSizes {
+    documents: usize,
+    titled: usize,
+    passages: usize,
+    sentences: usize,
+    incoming: usize,
+    outgoing: usize,
 }
 
 /// Returns the terms of texts, separated by spaces, by their numbers in a field. Each is requested once, in order.
@@ -108,42 +133,59 @@ pub enum Terms<'a> {
     TakenOver(&'a HeldTerms),
 }
 
-impl VersionParts<'_> {
-    /// Returns how much of each it has.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
+impl TextParts<'_> {
+    /// Returns how many there are, if its lists agree.
+    fn sizes(&self) -> Result<TextSizes> {
+        let sizes = TextSizes {
+            documents: self.documents.len(),
+            titled: self.documents.iter().filter(|document| document.title.is_some()).count(),
+            passages: self.passages.len(),
+            sentences: self.passages.iter().map(|passage| passage.sentences.len()).sum(),
+            incoming: self.incoming.len(),
+            outgoing: self.outgoing.len(),
+        };
+        expect([
+            ("bands", self.bands.len(), sizes.documents),
+            ("seals", self.seals.len(), sizes.documents),
+            ("originals", self.originals.len(), sizes.documents),
+            ("passage_vectors", self.passage_vectors.len(), sizes.passages),
+            ("sentence_vectors", self.sentence_vectors.len(), sizes.sentences),
+            ("incoming_vectors", self.incoming_vectors.len(), sizes.incoming),
+            ("outgoing_passages", self.outgoing_passages.len(), sizes.outgoing),
+            ("outgoing_vectors", self.outgoing_vectors.len(), sizes.outgoing),
+        ])?;
+        Ok(sizes)
+    }
+}
+
+/// Fails if a part has another size than it must have: a version that does not open must not be published.
+fn expect<const N: usize>(sizes: [(&str, usize, usize); N]) -> Result<()> {
+    match sizes.into_iter().find(|(_, given, due)| given != due) {
+        Some((part, given, due)) => Err(Error::Internal(format!("a version with {given} {part} instead of {due}"))),
+        None => Ok(()),
+    }
+}
+
+impl BegunVersion {
+    /// Returns how much of each the version has with these parts.
+    fn counts(&self, parts: &VersionParts<'_>) -> Counts {
         Counts {
-            titled: self.documents.iter().filter(|document| document.title.is_some()).count() as u64,
-            outgoing: self.outgoing.len() as u64,
-            hierarchy: self.hierarchy.view().counts(),
-            without_vectors: self.without_vectors,
-            ..self.graph.view().counts()
+            titled: self.sizes.titled as u64,
+            outgoing: self.sizes.outgoing as u64,
+            hierarchy: parts.hierarchy.view().counts(),
+            without_vectors: parts.without_vectors,
+            ..parts.graph.view().counts()
         }
     }
 
-    /// Checks that the lists are of one size with the graph: a version that does not open must not be published.
-    fn check(&self) -> Result<()> {
-        let graph = self.graph.view();
-        let sentences = self.passages.iter().map(|passage| passage.sentences.len()).sum::<usize>();
-        let sizes = [
-            ("documents", self.documents.len(), graph.document_count()),
-            ("bands", self.bands.len(), graph.document_count()),
-            ("seals", self.seals.len(), graph.document_count()),
-            ("passages", self.passages.len(), graph.passage_count()),
-            ("sentences", sentences, graph.sentence_count()),
-            ("incoming", self.incoming.len(), graph.incoming_passage.len()),
-            ("passage_vectors", self.passage_vectors.len(), graph.passage_count()),
-            ("sentence_vectors", self.sentence_vectors.len(), graph.sentence_count()),
-            ("incoming_vectors", self.incoming_vectors.len(), graph.incoming_passage.len()),
-            ("outgoing_passages", self.outgoing_passages.len(), self.outgoing.len()),
-            ("outgoing_vectors", self.outgoing_vectors.len(), self.outgoing.len()),
-        ];
-        match sizes.into_iter().find(|(_, given, due)| given != due) {
-            Some((part, given, due)) => {
-                Err(Error::Internal(format!("a version with {given} {part}; its graph has {due}")))
-            }
-            None => Ok(()),
-        }
+    /// Checks that a graph is of these texts.
+    fn check(&self, graph: &PassageGraph<'_>) -> Result<()> {
+        expect([
+            ("documents", self.sizes.documents, graph.document_count()),
+            ("passages", self.sizes.passages, graph.passage_count()),
+            ("sentences", self.sizes.sentences, graph.sentence_count()),
+            ("incoming", self.sizes.incoming, graph.incoming_passage.len()),
+        ])
     }
 }
 
@@ -236,25 +278,45 @@ impl Writer {
         FreshVectors::new(self.path.join(FRESH_VECTORS), &self.pin)
     }
 
-    /// Makes a version from the records, and makes it current; returns its number.
+    /// Begins a version: writes its texts, while its graph may still be in the making.
+    ///
+    /// # Errors
+    ///
+    /// If the parts do not belong together or cannot be written.
+    pub fn begin_version(&mut self, texts: &TextParts<'_>) -> Result<BegunVersion> {
+        let sizes = texts.sizes()?;
+        self.clear_leftovers()?;
+        let version = self.records.next_version()?;
+        let folder = self.versions.begin(version)?;
+        let files = write_texts(&folder, self.pin.dimension, (texts, &sizes), &self.cancellation)?;
+        Ok(BegunVersion { version, folder, files, sizes })
+    }
+
+    /// Removes what an unfinished version left, if that is possible; the next run does it otherwise.
+    pub fn discard(&mut self) {
+        if let Err(error) = self.clear_leftovers() {
+            tracing::debug!(%error, "an unfinished version stays for now");
+        }
+    }
+
+    /// Writes the rest of a version, and makes it current; returns its number and its counts.
     ///
     /// Readers of other versions are not disturbed. The previous version is kept only if a reader is opening it.
     ///
     /// # Errors
     ///
     /// If the parts do not belong together or cannot be written; then the current version is the one that was.
-    pub fn publish_version(&mut self, parts: &VersionParts<'_>) -> Result<IndexVersion> {
-        parts.check()?;
-        self.clear_leftovers()?;
-        let version = self.records.next_version()?;
-        let unfinished = self.versions.begin(version)?;
-        let files = write_files(&unfinished, self.pin.dimension, parts, &self.cancellation)?;
-        self.versions.finish(&unfinished, version)?;
+    pub fn publish_version(&mut self, begun: BegunVersion, parts: &VersionParts<'_>) -> Result<(IndexVersion, Counts)> {
+        begun.check(&parts.graph.view())?;
+        let counts = begun.counts(parts);
+        let BegunVersion { version, folder, mut files, sizes } = begun;
+        files.extend(write_arrays(&folder, parts, sizes.outgoing)?);
+        self.versions.finish(&folder, version)?;
         let row = VersionRow {
             version,
             pin: self.pin.clone(),
             created_at: parts.created_at.to_owned(),
-            counts: parts.counts(),
+            counts,
             files,
             is_partial: self.extent == Extent::Partial,
             stages: parts.stages.clone(),
@@ -265,7 +327,7 @@ impl Writer {
         self.clear_leftovers()?;
         // Its contents are in the version; a leftover file is useless but harmless.
         let _gone = files::remove_own(&self.path.join(FRESH_VECTORS));
-        Ok(version)
+        Ok((version, counts))
     }
 
     /// Removes the folders of unused versions: those that the records do not name.
@@ -283,27 +345,19 @@ impl Writer {
     }
 }
 
-/// Writes the files of a version to `folder` and syncs them; returns their stamps.
-fn write_files(
+/// Writes the texts of a version to `folder` and syncs them; returns the stamps of the files.
+fn write_texts(
     folder: &Path,
     dimension: usize,
-    parts: &VersionParts<'_>,
+    (parts, sizes): (&TextParts<'_>, &TextSizes),
     stop: &Cancellation,
 ) -> Result<Vec<StampedFile>> {
-    let (terms, flat) = rayon::join(|| write_terms(folder, parts, stop), || write_flat(folder, dimension, parts));
-    let mut files = flat?;
-    files.extend(terms?);
-    Ok(files)
-}
-
-fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
-    let VersionParts { documents, originals, bands, seals, passages, incoming, outgoing, outgoing_passages, .. } =
-        *parts;
+    let TextParts { documents, originals, bands, seals, passages, incoming, outgoing, outgoing_passages, .. } = *parts;
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, parts.outgoing_vectors];
     let texts = Texts { documents, originals, bands, seals, passages, incoming, outgoing, outgoing_passages };
     // Together, so that the disk is not waited for file after file.
-    let (arrays, (texts, vectors)) = rayon::join(
-        || write_arrays(folder, parts),
+    let (terms, (texts, vectors)) = rayon::join(
+        || write_terms(folder, (parts.terms, sizes), stop),
         || {
             rayon::join(
                 || texts::write(&folder.join(TEXTS), &texts),
@@ -312,7 +366,7 @@ fn write_flat(folder: &Path, dimension: usize, parts: &VersionParts<'_>) -> Resu
         },
     );
     let (vectors, blocks) = vectors?;
-    let mut files = arrays?;
+    let mut files = terms?;
     files.extend([file(TEXTS, texts?), StampedFile { blocks: Some(blocks), ..file(VECTORS, vectors) }]);
     Ok(files)
 }
@@ -321,17 +375,16 @@ fn file(path: &str, stamp: Stamp) -> StampedFile {
     StampedFile { path: path.to_owned(), stamp, blocks: None }
 }
 
-/// Writes what is packed in arrays.
-fn write_arrays(folder: &Path, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
-    let outgoing = parts.outgoing;
+/// Writes what is packed in arrays, of a version with so many out-coming questions.
+fn write_arrays(folder: &Path, parts: &VersionParts<'_>, outgoing: usize) -> Result<Vec<StampedFile>> {
     let mut files = vec![
-        file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing.len())?),
+        file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing)?),
         file(HIERARCHY, graph_file::write_hierarchy(&folder.join(HIERARCHY), parts.hierarchy, parts.graph)?),
         file(RESOLUTION, graph_file::write_resolution(&folder.join(RESOLUTION), parts.resolution, parts.graph)?),
     ];
     if let Some(matches) = parts.matches {
         let path = folder.join(MATCHES);
-        files.push(file(MATCHES, graph_file::write_matches(&path, matches, parts.graph, outgoing.len())?));
+        files.push(file(MATCHES, graph_file::write_matches(&path, matches, parts.graph, outgoing)?));
     }
     if let Some(names) = parts.names {
         files.push(file(NAMES, graph_file::write_names(&folder.join(NAMES), names, parts.graph)?));
@@ -358,7 +411,11 @@ fn share(path: &Path) -> Result<()> {
 }
 
 /// Writes the lexical fields.
-fn write_terms(folder: &Path, parts: &VersionParts<'_>, stop: &Cancellation) -> Result<Vec<StampedFile>> {
+fn write_terms(
+    folder: &Path,
+    (terms, sizes): (Terms<'_>, &TextSizes),
+    stop: &Cancellation,
+) -> Result<Vec<StampedFile>> {
     let write = |names: [&str; 2], counts: [usize; 2], terms: &dyn FieldTerms| {
         let write = |field: usize, of: &TermsOf<'_>| write_field(folder, names[field], counts[field], of, stop);
         let (passages, sentences) = rayon::join(
@@ -367,16 +424,15 @@ fn write_terms(folder: &Path, parts: &VersionParts<'_>, stop: &Cancellation) -> 
         );
         Ok([passages?, sentences?].concat())
     };
-    match parts.terms {
-        Terms::Made(terms) => {
-            write([PASSAGE_TERMS, SENTENCE_TERMS], [parts.passages.len(), parts.sentence_vectors.len()], terms)
-        }
+    match terms {
+        Terms::Made(terms) => write([PASSAGE_TERMS, SENTENCE_TERMS], [sizes.passages, sizes.sentences], terms),
         Terms::Changed { earlier, segments, added } => {
             make_added(folder)?;
             let mut files = earlier.copy_first_to(folder, stop)?;
             let counts = [segments.passage_second.len(), segments.sentence_second.len()];
             files.extend(write([ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS], counts, added)?);
-            let stamp = graph_file::write_segments(&folder.join(SEGMENTS), segments, parts.graph)?;
+            let counts = (sizes.passages, sizes.sentences);
+            let stamp = graph_file::write_segments(&folder.join(SEGMENTS), segments, counts)?;
             files.push(StampedFile { path: SEGMENTS.to_owned(), stamp, blocks: None });
             Ok(files)
         }

@@ -7,14 +7,14 @@ use super::keywords::{KeywordTable, KnownKeywords, KnownSide};
 use super::{Inputs, Made, Stage, StageKind};
 use crate::domain::{Cancellation, QuestionId};
 use crate::error::Result;
-use crate::graph::elements::{pack_passage_keywords, rows};
+use crate::graph::elements::{passage_keywords, rows};
 use crate::graph::matching::{
     Earlier, MatchOptions, Matched, Matches, PackedMatches, Questions, edges, match_questions,
 };
 use crate::graph::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Rows,
 };
-use crate::graph::packed::{PackedGraph, equal_texts, row, text_at};
+use crate::graph::packed::{PackedGraph, PassageGraph, equal_texts, row, text_at};
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
 use crate::index::options::IndexOptions;
@@ -202,38 +202,40 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
     }
 }
 
-/// Lays questions, their keywords and their edges out in `packed`; returns how many edges were cut.
-pub(in crate::index) fn pack_edges(matches: &PackedMatches, sides: Sides<'_>, packed: &mut PackedGraph) -> usize {
+/// Lays questions, their keywords and their edges out, of a graph with `names`; returns how many edges were cut, too.
+pub(in crate::index) fn pack_edges(
+    matches: &PackedMatches,
+    sides: Sides<'_>,
+    names: &PassageGraph<'_>,
+) -> (PackedGraph, usize) {
     let Sides { incoming, outgoing, keyword_ends, keyword_texts } = sides;
-    (packed.keyword_ends, packed.keyword_texts) = (keyword_ends, keyword_texts);
+    let mut packed = PackedGraph { keyword_ends, keyword_texts, edge_keywords: vec![0], ..PackedGraph::default() };
     let pairs: Vec<Matched> = matches.view().matched().collect();
-    let (edges, cut) = edges(&pairs, outgoing.passage, incoming.passage, packed.passage_document.len());
-    packed.passage_edges = rows(edges.iter().map(|edge| edge.from), packed.passage_document.len());
-    packed.edge_keywords.push(0);
+    let (edges, cut) = edges(&pairs, outgoing.passage, incoming.passage, names.passage_count());
+    packed.passage_edges = rows(edges.iter().map(|edge| edge.from), names.passage_count());
+    let mut both = Vec::new();
     for edge in &edges {
         packed.edge_target.push(edge.to);
         packed.edge_incoming.push(edge.matched.incoming);
         packed.edge_outgoing.push(edge.matched.outgoing);
         packed.edge_similarity.push(edge.matched.similarity);
-        let mut both = outgoing.keyword[row(&outgoing.keywords, edge.matched.outgoing)].to_vec();
+        both.clear();
+        both.extend_from_slice(&outgoing.keyword[row(&outgoing.keywords, edge.matched.outgoing)]);
         both.extend_from_slice(&incoming.keyword[row(&incoming.keywords, edge.matched.incoming)]);
         both.sort_unstable();
         both.dedup();
-        packed.edge_keyword.extend(both);
+        packed.edge_keyword.extend_from_slice(&both);
         packed.edge_keywords.push(packed.edge_keyword.len() as u32);
     }
     packed.outgoing_sentence = outgoing.sentences();
     packed.outgoing_keywords = outgoing.keywords;
     packed.outgoing_keyword = outgoing.keyword;
-    pack_incoming(incoming, packed);
-    pack_passage_keywords(packed);
-    cut
-}
-
-fn pack_incoming(incoming: Side<'_, IncomingOrdinal>, packed: &mut PackedGraph) {
-    packed.passage_incoming = rows(incoming.passage.iter().copied(), packed.passage_document.len());
+    packed.passage_incoming = rows(incoming.passage.iter().copied(), names.passage_count());
     packed.incoming_sentence = incoming.sentences();
     packed.incoming_passage = incoming.passage.to_vec();
     packed.incoming_keywords = incoming.keywords;
     packed.incoming_keyword = incoming.keyword;
+    let keywords = passage_keywords(names, &packed.view());
+    (packed.passage_keywords, packed.passage_keyword) = keywords;
+    (packed, cut)
 }

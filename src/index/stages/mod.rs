@@ -194,13 +194,14 @@ impl<'v> Stages<'v> {
         Ok(stages)
     }
 
-    /// Tells of a stage, unless a stop was asked for.
+    /// Tells of a stage, unless a stop was asked for. Of terms nothing is told: they are found while topics are, and
+    /// what is told must not depend on which of them begins first.
     pub(super) fn enter(&self, kind: StageKind) -> Result<()> {
         if self.options.cancellation.is_cancelled() || self.has_failed.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }
         let mut told = lock(&self.told);
-        if !told.contains(&kind) {
+        if !told.contains(&kind) && kind != StageKind::Terms {
             self.tell(kind.info().label, told.len() as u64);
             told.push(kind);
         }
