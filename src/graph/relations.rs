@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::extracted::{Extracted, FoundRelation};
-use super::ordinal::{EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use super::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal};
 use super::packed::PassageGraph;
 use crate::domain::Cancellation;
 use crate::domain::STRENGTH_MAX;
@@ -12,6 +12,8 @@ use crate::error::Result;
 
 /// Entities of a sentence from which on it is a list, which says little about any two of them.
 const LIST_MIN: usize = 24;
+/// Documents whose relations are found together.
+const BLOCK: usize = 256;
 /// Weight of a passage's mention of an entity as its relation to the document's subject, where a sentence with two
 /// entities counts 1.
 const SUBJECT_WEIGHT: f32 = 0.5;
@@ -50,7 +52,7 @@ pub(crate) struct Relation {
 ///
 /// # Errors
 ///
-/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was requested, checked for every document.
+/// [`Error::Cancelled`](crate::error::Error::Cancelled) if a stop was requested.
 pub(crate) fn relations(
     graph: &PassageGraph<'_>,
     entities: &[EntityOrdinal],
@@ -91,31 +93,47 @@ fn places(graph: &PassageGraph<'_>, entities: &[EntityOrdinal]) -> Vec<u32> {
 /// Finds relations by rule. A sentence of `k` entities gives each pair 1/(k − 1), so that all of it counts for one
 /// mention each.
 fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation) -> Result<Vec<Relation>> {
-    // About what most collections need: growing it copies all.
-    let mut found = Vec::with_capacity(2 * graph.mention_entity.len());
     let subjects = subjects(graph, places);
-    for document in graph.documents() {
+    let documents: Vec<DocumentOrdinal> = graph.documents().collect();
+    let of_block = |documents: &[DocumentOrdinal]| {
         cancellation.check()?;
-        let own = graph.document_own.of(document).map(|name| places[graph.own_entity[name].index()]);
-        let subject = Some(subjects[document.index()].1).filter(|place| *place != u32::MAX);
-        let own: Vec<u32> = own.collect();
-        for passage in graph.document_passages.of(document) {
-            let mentions = graph.passage_mentions.of(passage);
-            let mentions = mentions.map(|it| (graph.mention_sentence[it], places[graph.mention_entity[it].index()]));
-            let mut mentions: Vec<(SentenceOrdinal, u32)> = mentions.filter(|(_, place)| *place != u32::MAX).collect();
-            mentions.sort_unstable();
-            mentions.dedup();
-            for sentence in mentions.chunk_by(|a, b| a.0 == b.0) {
-                add_sentence(sentence, &mut found);
-            }
-            let mut others: Vec<u32> = mentions.iter().map(|(_, place)| *place).collect();
-            others.sort_unstable();
-            others.dedup();
-            let others = others.into_iter().filter(|place| !own.contains(place));
-            found.extend(others.filter_map(|place| Some(relation([subject?, place], SUBJECT_WEIGHT, None))));
+        let mut found = Vec::new();
+        for document in documents {
+            let subject = Some(subjects[document.index()].1).filter(|place| *place != u32::MAX);
+            add_document(graph, places, (*document, subject), &mut found);
         }
-    }
+        Ok(found)
+    };
+    let blocks = documents.par_chunks(BLOCK).map(of_block).collect::<Result<Vec<Vec<Relation>>>>()?;
+    let mut found = Vec::with_capacity(blocks.iter().map(Vec::len).sum());
+    blocks.into_iter().for_each(|block| found.extend(block));
     Ok(found)
+}
+
+/// Adds the relations that a document says of, which has this subject.
+fn add_document(
+    graph: &PassageGraph<'_>,
+    places: &[u32],
+    (document, subject): (DocumentOrdinal, Option<u32>),
+    found: &mut Vec<Relation>,
+) {
+    let own = graph.document_own.of(document).map(|name| places[graph.own_entity[name].index()]);
+    let own: Vec<u32> = own.collect();
+    for passage in graph.document_passages.of(document) {
+        let mentions = graph.passage_mentions.of(passage);
+        let mentions = mentions.map(|it| (graph.mention_sentence[it], places[graph.mention_entity[it].index()]));
+        let mut mentions: Vec<(SentenceOrdinal, u32)> = mentions.filter(|(_, place)| *place != u32::MAX).collect();
+        mentions.sort_unstable();
+        mentions.dedup();
+        for sentence in mentions.chunk_by(|a, b| a.0 == b.0) {
+            add_sentence(sentence, found);
+        }
+        let mut others: Vec<u32> = mentions.iter().map(|(_, place)| *place).collect();
+        others.sort_unstable();
+        others.dedup();
+        let others = others.into_iter().filter(|place| !own.contains(place));
+        found.extend(others.filter_map(|place| Some(relation([subject?, place], SUBJECT_WEIGHT, None))));
+    }
 }
 
 /// Returns for each document the place of its subject, which is the strongest of its names, and how it has that name;

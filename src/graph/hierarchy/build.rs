@@ -83,26 +83,27 @@ pub fn pack_hierarchy_after(
     let mut packed = PackedHierarchy::default();
     pack_relations(&related, &entities, graph.entity_documents.len(), &mut packed);
     let edges: Vec<_> = related.iter().map(|it| (it.ends[0], it.ends[1], it.weight)).collect();
-    let network = WeightedGraph::of_edges(entities.len(), &edges);
     let mut carried = earlier.and_then(|it| Carried::of(it, &names, (&entities, &related), options.kept_min));
     let untouched = earlier.filter(|_| carried.is_some());
     let untouched = untouched.and_then(|it| Untouched::of(both, (&entities, &related), sentences, &it));
-    let communities = match &carried {
-        Some(carried) => carried.communities(&network),
-        None => levels(&network, &options.communities, cancellation)?,
+    let whole = carried.is_none().then(|| WeightedGraph::of_edges(entities.len(), &edges));
+    let found = match (&carried, &whole) {
+        (Some(carried), _) => carried.communities(&edges),
+        (None, Some(network)) => levels(network, &options.communities, cancellation)?,
+        (None, None) => Vec::new(),
     };
-    let (communities, before) = worth_keeping(communities, options.members_min);
+    let (communities, before) = worth_keeping(found, options.members_min);
+    let known = known_reports(&communities, &before, &entities, untouched.as_ref());
+    let network = whole.unwrap_or_else(|| around_unknown(&communities, &known, (entities.len(), &edges)));
     let now =
         HierarchyAge { entities: entities.len() as u32, relations: related.len() as u32, ..HierarchyAge::default() };
     packed.made = carried.as_ref().map_or(now, Carried::made).packed();
     cancellation.check()?;
-    let report = |(community, before): (&Community, &CommunityOrdinal)| {
+    let report = |(community, known): (&Community, Option<Report>)| {
         cancellation.check()?;
-        let members: Vec<EntityOrdinal> = community.members.iter().map(|place| entities[*place as usize]).collect();
-        let kept = untouched.as_ref().and_then(|it| it.report(*before, &members));
-        Ok(kept.unwrap_or_else(|| report(community, &network, &entities, &wording)))
+        Ok(known.unwrap_or_else(|| report(community, &network, &entities, &wording)))
     };
-    let reports = communities.par_iter().zip(&before).map(report).collect::<Result<Vec<Report>>>()?;
+    let reports = communities.par_iter().zip(known).map(report).collect::<Result<Vec<Report>>>()?;
     pack_communities(&communities, reports, &mut packed);
     if !sentences.is_empty() {
         let how = (&options.layers, carried.as_mut().map(|it| (it, untouched.as_ref())));
@@ -144,6 +145,32 @@ fn worth_keeping(communities: Vec<Community>, members_min: usize) -> (Vec<Commun
         }
     }
     (kept, before)
+}
+
+/// Returns what an earlier version says of communities that are as they were, each of which was one of `before`.
+fn known_reports(
+    communities: &[Community],
+    before: &[CommunityOrdinal],
+    entities: &[EntityOrdinal],
+    untouched: Option<&Untouched<'_>>,
+) -> Vec<Option<Report>> {
+    let known = |(community, before): (&Community, &CommunityOrdinal)| {
+        let members: Vec<EntityOrdinal> = community.members.iter().map(|place| entities[*place as usize]).collect();
+        untouched?.report(*before, &members)
+    };
+    communities.par_iter().zip(before).map(known).collect()
+}
+
+/// Returns the neighbors of members of communities of which nothing is known.
+fn around_unknown(
+    communities: &[Community],
+    known: &[Option<Report>],
+    (count, edges): (usize, &[(u32, u32, f32)]),
+) -> WeightedGraph {
+    let mut is_needed = vec![false; count];
+    let unknown = communities.iter().zip(known).filter(|(_, known)| known.is_none());
+    unknown.flat_map(|(community, _)| &community.members).for_each(|place| is_needed[*place as usize] = true);
+    WeightedGraph::around(count, edges, |place| is_needed[place as usize])
 }
 
 /// The texts about a community.

@@ -1,6 +1,7 @@
 //! Carries the communities and clusters of an earlier version over to the entities of another, so that a small change
 //! does not pay for finding them.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::layers::norm;
@@ -34,6 +35,9 @@ pub struct Earlier<'a> {
     /// What became of its texts; if that is unknown, all titles and sentences are computed again.
     pub moved: Option<Moved<'a>>,
 }
+
+/// Puts the vector of the element at a place of a layer into a buffer.
+pub(super) type PutVector<'p> = &'p (dyn Fn(usize, &mut [f32]) + Sync);
 
 /// When communities and clusters were found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -118,9 +122,9 @@ impl<'a> Carried<'a> {
         self.made
     }
 
-    /// Returns the communities. An entity in none joins that of its most closely related neighbor; one without
-    /// relations stays in none.
-    pub(super) fn communities(&self, network: &WeightedGraph) -> Vec<Community> {
+    /// Returns the communities, of entities with these relations. An entity in none joins that of its most closely
+    /// related neighbor; one without relations stays in none.
+    pub(super) fn communities(&self, edges: &[(u32, u32, f32)]) -> Vec<Community> {
         let hierarchy = &self.hierarchy;
         let mut smallest = vec![NONE; self.entities.len()];
         for (old, community) in hierarchy.smallest_communities() {
@@ -128,7 +132,8 @@ impl<'a> Carried<'a> {
                 smallest[place] = community.0;
             }
         }
-        join_neighbors(&mut smallest, network);
+        let network = WeightedGraph::around(smallest.len(), edges, |place| smallest[place as usize] == NONE);
+        join_neighbors(&mut smallest, &network);
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); hierarchy.community_level.len()];
         for (place, smallest) in (0..).zip(smallest) {
             let mut around = Some(CommunityOrdinal(smallest)).filter(|it| it.0 != NONE);
@@ -145,13 +150,13 @@ impl<'a> Carried<'a> {
         hierarchy.communities().zip(members).map(community).collect()
     }
 
-    /// Returns the clusters of a layer of `numbers`, entities or summary entities, with these vectors of `dimension`
-    /// values; none if there was no such layer. New members join the cluster with the nearest mean. The first of the
+    /// Returns the clusters of a layer of `numbers`, entities or summary entities, with vectors of `dimension` values;
+    /// none if there was no such layer. New members join the cluster with the nearest mean. The first of the
     /// clusters is to be summary entity `first`.
     pub(super) fn clusters(
         &mut self,
         layer: u32,
-        (numbers, vectors, dimension): (&[u32], &[f32], usize),
+        (numbers, dimension, put): (&[u32], usize, PutVector<'_>),
         first: u32,
     ) -> Option<SoftClusters> {
         let hierarchy = self.hierarchy;
@@ -174,7 +179,7 @@ impl<'a> Carried<'a> {
                 }
             }
         }
-        join_nearest(&mut memberships, of_layer.len(), (vectors, dimension));
+        join_nearest(&mut memberships, of_layer.len(), (dimension, put));
         let (clusters, renumbered) = numbered(&memberships, of_layer.len());
         for (summary, now) in of_layer.iter().zip(renumbered) {
             self.summaries[summary.index()] = if now == NONE { NONE } else { first + now };
@@ -226,23 +231,31 @@ fn was_there(hierarchy: &Hierarchy<'_>, entities: usize) -> Vec<bool> {
 }
 
 /// Puts elements without a cluster into the one with the nearest mean.
-fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (vectors, dimension): (&[f32], usize)) {
+fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (dimension, put): (usize, PutVector<'_>)) {
     if memberships.iter().all(|it| !it.is_empty()) || memberships.iter().all(Vec::is_empty) {
         return;
     }
-    let vector = |at: usize| &vectors[at * dimension..(at + 1) * dimension];
-    let mut means = vec![0.0; clusters * dimension];
+    let mut members: Vec<Vec<(usize, f32)>> = vec![Vec::new(); clusters];
     for (at, of_one) in memberships.iter().enumerate() {
-        for (cluster, weight) in of_one {
-            let scale = weight / norm(vector(at)).max(f32::MIN_POSITIVE);
-            let mean = &mut means[*cluster as usize * dimension..(*cluster as usize + 1) * dimension];
-            mean.iter_mut().zip(vector(at)).for_each(|(sum, value)| *sum += value * scale);
-        }
+        of_one.iter().for_each(|(cluster, weight)| members[*cluster as usize].push((at, *weight)));
     }
+    let mean = |vector: &mut Vec<f32>, members: &Vec<(usize, f32)>| {
+        vector.resize(dimension, 0.0);
+        let mut mean = vec![0.0; dimension];
+        for (at, weight) in members {
+            put(*at, vector);
+            let scale = weight / norm(vector).max(f32::MIN_POSITIVE);
+            mean.iter_mut().zip(&*vector).for_each(|(sum, value)| *sum += value * scale);
+        }
+        mean
+    };
+    let means: Vec<Vec<f32>> = members.par_iter().map_init(Vec::new, mean).collect();
+    let mut vector = vec![0.0; dimension];
     for (at, of_one) in memberships.iter_mut().enumerate().filter(|(_, it)| it.is_empty()) {
+        put(at, &mut vector);
         let nearness = |cluster: &usize| {
-            let mean = &means[cluster * dimension..(cluster + 1) * dimension];
-            let product: f32 = mean.iter().zip(vector(at)).map(|(a, b)| a * b).sum();
+            let mean = &means[*cluster];
+            let product: f32 = mean.iter().zip(&vector).map(|(a, b)| a * b).sum();
             product / norm(mean).max(f32::MIN_POSITIVE)
         };
         let nearest = (0..clusters).min_by(|a, b| nearness(b).total_cmp(&nearness(a)).then(a.cmp(b)));

@@ -1,9 +1,11 @@
 //! Layers of summary entities: soft clusters of entities, and of clusters again (`HiRAG`, section on `HiIndex`).
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::PackedHierarchy;
-use super::carried::Carried;
+use super::carried::{Carried, PutVector};
 use super::naming::Central;
 use super::told::sentences_of;
 use super::untouched::{Untouched, Words};
@@ -12,7 +14,7 @@ use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::mixture::{MixtureOptions, SoftClusters, soft_clusters};
 use crate::graph::ordinal::{EntityOrdinal, Ordinal as _};
-use crate::graph::packed::back_to_back;
+use crate::graph::packed::{PassageGraph, back_to_back};
 use crate::graph::vectors::Vectors;
 
 /// When a layer is the last.
@@ -55,22 +57,85 @@ impl Default for LayerOptions {
 
 /// Summary entities of a layer that no other layer is made of.
 const LAYER_MIN: usize = 12;
-/// Entities whose vectors are made together.
+/// Entities that are looked through together.
 const BLOCK: usize = 4_096;
 /// Entities that a summary entity is named after, and its sentences chosen by, at most.
 const CENTRAL_MAX: usize = 24;
 
 /// The elements to cluster: entities on the first layer, summary entities above it.
-#[derive(Default)]
-struct Layer {
+struct Layer<'l> {
     /// Their numbers.
     numbers: Vec<u32>,
-    /// Their vectors, back to back.
-    vectors: Vec<f32>,
-    /// The entities that each represents, the most central first.
-    central: Vec<Vec<Central>>,
+    elements: Elements<'l>,
     /// Whether something else is now said of each than in an earlier version.
     is_touched: Vec<bool>,
+}
+
+/// What elements of a layer are like.
+enum Elements<'l> {
+    /// Entities, whose vectors are made whenever they are asked for: there may be millions.
+    Entities(EntityVectors<'l>),
+    /// Summary entities: their vectors, back to back, and the entities that each represents, the most central first.
+    Summaries { vectors: Vec<f32>, central: Vec<Vec<Central>> },
+}
+
+/// Makes vectors of entities: the mean of those of the sentences that mention one.
+#[derive(Clone, Copy)]
+struct EntityVectors<'l> {
+    sentences: Vectors<'l>,
+    graph: PassageGraph<'l>,
+}
+
+impl EntityVectors<'_> {
+    /// Makes the vector of an entity, not scaled; returns whether it has one.
+    fn fill(&self, entity: EntityOrdinal, vector: &mut [f32]) -> bool {
+        vector.fill(0.0);
+        for sentence in sentences_of(&self.graph, entity) {
+            let scale = self.sentences.scales[sentence.index()];
+            for (sum, code) in vector.iter_mut().zip(self.sentences.codes(sentence.0)) {
+                *sum += f32::from(*code) * scale;
+            }
+        }
+        vector.iter().all(|value| value.is_finite()) && vector.iter().any(|value| *value != 0.0)
+    }
+}
+
+impl Layer<'_> {
+    /// Puts the vector of the element at `place` into `vector`.
+    fn put(&self, place: usize, vector: &mut [f32]) {
+        match &self.elements {
+            Elements::Entities(entities) => {
+                let _all_have_one = entities.fill(EntityOrdinal(self.numbers[place]), vector);
+            }
+            Elements::Summaries { vectors, .. } => {
+                let dimension = vector.len();
+                vector.copy_from_slice(&vectors[place * dimension..][..dimension]);
+            }
+        }
+    }
+
+    /// Returns all vectors, back to back.
+    fn vectors(&self, dimension: usize) -> Cow<'_, [f32]> {
+        if let Elements::Summaries { vectors, .. } = &self.elements {
+            return Cow::Borrowed(vectors);
+        }
+        let mut all = vec![0.0; self.numbers.len() * dimension];
+        all.par_chunks_mut(dimension).enumerate().for_each(|(place, vector)| self.put(place, vector));
+        Cow::Owned(all)
+    }
+
+    /// Adds the entities that an element represents, with their weights times `share`.
+    fn add_central(&self, place: usize, share: f64, found: &mut Vec<Central>) {
+        match &self.elements {
+            Elements::Entities(EntityVectors { graph, .. }) => {
+                let entity = EntityOrdinal(self.numbers[place]);
+                found.push((entity, f64::from(graph.entity_documents[entity]).ln_1p() * share));
+            }
+            Elements::Summaries { central, .. } => {
+                found.extend(central[place].iter().map(|(entity, weight)| (*entity, weight * share)));
+            }
+        }
+    }
 }
 
 /// What is kept of an earlier version: its clusters, and what it says of those that are as they were, if that is known.
@@ -90,7 +155,7 @@ pub(super) fn pack_layers(
     cancellation: &Cancellation,
     packed: &mut PackedHierarchy,
 ) -> Result<()> {
-    let mut layer = entity_layer(sentences, entities, wording, cancellation)?;
+    let mut layer = entity_layer(sentences, entities, &wording.graph, cancellation)?;
     let untouched = kept.as_ref().and_then(|it| it.1);
     let is_touched = |number: &u32| {
         let entity = EntityOrdinal(*number);
@@ -102,11 +167,15 @@ pub(super) fn pack_layers(
         cancellation.check()?;
         let clusters = match &mut kept {
             Some((carried, _)) => {
-                let below = (layer.numbers.as_slice(), layer.vectors.as_slice(), sentences.dimension);
+                let put = |place: usize, vector: &mut [f32]| layer.put(place, vector);
+                let below = (layer.numbers.as_slice(), sentences.dimension, &put as PutVector<'_>);
                 let Some(clusters) = carried.clusters(number, below, packed.summary_layer.len() as u32) else { break };
                 clusters
             }
-            None => soft_clusters(&layer.vectors, sentences.dimension, &options.mixture, cancellation)?,
+            None => {
+                let vectors = layer.vectors(sentences.dimension);
+                soft_clusters(&vectors, sentences.dimension, &options.mixture, cancellation)?
+            }
         };
         let members = Members::of(&clusters, &layer);
         let sparsity = cluster_sparsity(members.0.iter().map(Vec::len), layer.numbers.len());
@@ -138,48 +207,28 @@ pub fn cluster_sparsity(sizes: impl Iterator<Item = usize>, count: usize) -> f64
     if count < 2 { 0.0 } else { 1.0 - sizes.map(pairs).sum::<f64>() / pairs(count) }
 }
 
-fn entity_layer(
-    sentences: &Vectors<'_>,
+fn entity_layer<'l>(
+    sentences: &Vectors<'l>,
     entities: &[EntityOrdinal],
-    wording: &Wording<'_>,
+    graph: &PassageGraph<'l>,
     cancellation: &Cancellation,
-) -> Result<Layer> {
-    let graph = &wording.graph;
-    let mut layer = Layer {
-        numbers: Vec::with_capacity(entities.len()),
-        vectors: Vec::with_capacity(entities.len() * sentences.dimension),
-        central: Vec::with_capacity(entities.len()),
-        is_touched: Vec::new(),
-    };
-    let fill = |(vector, entity): (&mut [f32], &EntityOrdinal)| {
-        vector.fill(0.0);
-        for sentence in sentences_of(graph, *entity) {
-            let scale = sentences.scales[sentence.index()];
-            for (sum, code) in vector.iter_mut().zip(sentences.codes(sentence.0)) {
-                *sum += f32::from(*code) * scale;
-            }
-        }
-        vector.iter().all(|value| value.is_finite()) && vector.iter().any(|value| *value != 0.0)
-    };
-    let mut vectors = vec![0.0; BLOCK.min(entities.len()) * sentences.dimension];
-    for entities in entities.chunks(BLOCK) {
+) -> Result<Layer<'l>> {
+    let vectors = EntityVectors { sentences: *sentences, graph: *graph };
+    let with_one = |entities: &[EntityOrdinal]| {
         cancellation.check()?;
-        let have_one: Vec<bool> = vectors.par_chunks_mut(sentences.dimension).zip(entities).map(fill).collect();
-        let vectors = vectors.chunks(sentences.dimension);
-        for ((entity, vector), _) in entities.iter().zip(vectors).zip(have_one).filter(|it| it.1) {
-            layer.numbers.push(entity.0);
-            layer.vectors.extend_from_slice(vector);
-            layer.central.push(vec![(*entity, f64::from(graph.entity_documents[*entity]).ln_1p())]);
-        }
-    }
-    Ok(layer)
+        let mut vector = vec![0.0; sentences.dimension];
+        let with_one = entities.iter().filter(|entity| vectors.fill(**entity, &mut vector));
+        Ok(with_one.map(|entity| entity.0).collect())
+    };
+    let numbers = entities.par_chunks(BLOCK).map(with_one).collect::<Result<Vec<Vec<u32>>>>()?.concat();
+    Ok(Layer { numbers, elements: Elements::Entities(vectors), is_touched: Vec::new() })
 }
 
 /// The members of each cluster, by their places in the layer, each with how much of it belongs there.
 struct Members(Vec<Vec<(usize, f32)>>);
 
 impl Members {
-    fn of(clusters: &SoftClusters, layer: &Layer) -> Self {
+    fn of(clusters: &SoftClusters, layer: &Layer<'_>) -> Self {
         let mut members = vec![Vec::new(); clusters.count];
         for place in 0..layer.numbers.len() {
             let row = clusters.rows[place] as usize..clusters.rows[place + 1] as usize;
@@ -201,29 +250,30 @@ struct Summary {
 }
 
 /// Adds a summary entity for each cluster, and returns them as the elements of the next layer.
-fn pack_layer(
-    (below, members): (&Layer, &Members),
+fn pack_layer<'l>(
+    (below, members): (&Layer<'l>, &Members),
     (dimension, cancellation): (usize, &Cancellation),
     (number, wording): (u32, &Wording<'_>),
     kept: Option<(&Carried<'_>, &Untouched<'_>)>,
     names: &mut Vec<String>,
     packed: &mut PackedHierarchy,
-) -> Result<Layer> {
-    let norms: Vec<f32> = below.vectors.par_chunks(dimension).map(norm).collect();
+) -> Result<Layer<'l>> {
     let first = packed.summary_layer.len() as u32;
-    let summary = |(at, members): (usize, &Vec<(usize, f32)>)| {
+    let summary = |buffer: &mut Vec<f32>, (at, members): (usize, &Vec<(usize, f32)>)| {
         cancellation.check()?;
-        let mean = mean((below, &norms), members, dimension);
-        let central = central((below, &norms), members, &mean, dimension);
+        let vectors = MemberVectors::of(below, members, dimension, buffer);
+        let mean = vectors.mean(members);
+        let central = vectors.central(below, members, &mean);
         let known = kept.and_then(|kept| known(kept, first + at as u32, below, members));
         let is_touched = known.is_none();
         let words = known.unwrap_or_else(|| (wording.title(&central), wording.findings(&central)));
         Ok(Summary { mean, central, is_touched, words })
     };
-    let summaries = members.0.par_iter().enumerate().map(summary).collect::<Result<Vec<Summary>>>()?;
-    let mut layer = Layer::default();
+    let summaries = members.0.par_iter().enumerate().map_init(Vec::new, summary).collect::<Result<Vec<Summary>>>()?;
+    let (mut numbers, mut is_now_touched) = (Vec::new(), Vec::new());
+    let (mut vectors, mut all_central) = (Vec::new(), Vec::new());
     for (members, Summary { mean, central, is_touched, words: (title, sentences) }) in members.0.iter().zip(summaries) {
-        layer.numbers.push(packed.summary_layer.len() as u32);
+        numbers.push(packed.summary_layer.len() as u32);
         packed.summary_layer.push(number);
         packed.summary_member.extend(members.iter().map(|(place, _)| below.numbers[*place]));
         packed.summary_weight.extend(members.iter().map(|(_, weight)| *weight));
@@ -231,18 +281,19 @@ fn pack_layer(
         packed.summary_sentence.extend(sentences);
         packed.summary_sentences.push(packed.summary_sentence.len() as u32);
         names.push(title);
-        layer.vectors.extend(mean);
-        layer.central.push(central);
-        layer.is_touched.push(is_touched);
+        vectors.extend(mean);
+        all_central.push(central);
+        is_now_touched.push(is_touched);
     }
-    Ok(layer)
+    let elements = Elements::Summaries { vectors, central: all_central };
+    Ok(Layer { numbers, elements, is_touched: is_now_touched })
 }
 
 /// Returns what an earlier version says of a summary entity, if nothing that this depends on has changed.
 fn known(
     (carried, untouched): (&Carried<'_>, &Untouched<'_>),
     summary: u32,
-    below: &Layer,
+    below: &Layer<'_>,
     members: &[(usize, f32)],
 ) -> Option<Words> {
     if members.iter().any(|(place, _)| below.is_touched[*place]) {
@@ -252,38 +303,56 @@ fn known(
     untouched.words(carried.before(summary), now, |before| carried.now(before))
 }
 
-/// Returns the mean of the members' vectors, each of unit length and counted by how much of it belongs there.
-fn mean((below, norms): (&Layer, &[f32]), members: &[(usize, f32)], dimension: usize) -> Vec<f32> {
-    let mut mean = vec![0.0; dimension];
-    for (place, weight) in members {
-        let vector = &below.vectors[place * dimension..(place + 1) * dimension];
-        let share = weight / norms[*place].max(f32::MIN_POSITIVE);
-        mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value * share);
+/// The vectors of the members of a cluster, back to back, and their lengths.
+struct MemberVectors<'b> {
+    vectors: &'b [f32],
+    norms: Vec<f32>,
+    dimension: usize,
+}
+
+impl<'b> MemberVectors<'b> {
+    fn of(below: &Layer<'_>, members: &[(usize, f32)], dimension: usize, buffer: &'b mut Vec<f32>) -> Self {
+        buffer.resize(members.len() * dimension, 0.0);
+        for ((place, _), vector) in members.iter().zip(buffer.chunks_mut(dimension)) {
+            below.put(*place, vector);
+        }
+        Self { norms: buffer.chunks(dimension).map(norm).collect(), vectors: buffer, dimension }
     }
-    mean
+
+    fn each(&self) -> impl Iterator<Item = (&[f32], f32)> {
+        self.vectors.chunks(self.dimension).zip(self.norms.iter().copied())
+    }
+
+    /// Returns the mean of the members' vectors, each of unit length and counted by how much of it belongs there.
+    fn mean(&self, members: &[(usize, f32)]) -> Vec<f32> {
+        let mut mean = vec![0.0; self.dimension];
+        for ((_, weight), (vector, norm)) in members.iter().zip(self.each()) {
+            let share = weight / norm.max(f32::MIN_POSITIVE);
+            mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value * share);
+        }
+        mean
+    }
+
+    /// Returns the entities that members represent, the most central first: those of the members nearest to the mean.
+    fn central(&self, below: &Layer<'_>, members: &[(usize, f32)], mean: &[f32]) -> Vec<Central> {
+        let mut found: Vec<Central> = Vec::new();
+        let length = norm(mean);
+        for ((place, weight), (vector, norm)) in members.iter().zip(self.each()) {
+            let product: f32 = vector.iter().zip(mean).map(|(a, b)| a * b).sum();
+            let nearness = product / (norm * length).max(f32::MIN_POSITIVE);
+            below.add_central(*place, f64::from(nearness.max(0.0) * weight), &mut found);
+        }
+        // An entity counts once, with its largest weight.
+        found.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        found.dedup_by_key(|it| it.0);
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        found.truncate(CENTRAL_MAX);
+        found
+    }
 }
 
 pub(super) fn norm(vector: &[f32]) -> f32 {
     vector.iter().map(|value| value * value).sum::<f32>().sqrt()
-}
-
-/// Returns the entities that members represent, the most central first: those of the members nearest to the mean.
-fn central((below, norms): (&Layer, &[f32]), members: &[(usize, f32)], mean: &[f32], dimension: usize) -> Vec<Central> {
-    let mut found: Vec<Central> = Vec::new();
-    let length = norm(mean);
-    for (place, weight) in members {
-        let vector = &below.vectors[place * dimension..(place + 1) * dimension];
-        let product: f32 = vector.iter().zip(mean).map(|(a, b)| a * b).sum();
-        let nearness = product / (norms[*place] * length).max(f32::MIN_POSITIVE);
-        let share = f64::from(nearness.max(0.0) * weight);
-        found.extend(below.central[*place].iter().map(|(entity, weight)| (*entity, weight * share)));
-    }
-    // An entity counts once, with its largest weight.
-    found.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    found.dedup_by_key(|it| it.0);
-    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    found.truncate(CENTRAL_MAX);
-    found
 }
 
 #[cfg(test)]

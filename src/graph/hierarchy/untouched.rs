@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::build::Report;
@@ -113,7 +114,9 @@ impl<'a> Untouched<'a> {
 /// always give the same.
 fn revised(vectors: &Vectors<'_>, earlier: &Earlier<'_>, moved: Moved<'_>) -> FxHashSet<SentenceOrdinal> {
     let before = &earlier.sentences;
-    let stay = SentenceOrdinal::first(moved.sentences.len()).filter_map(|it| Some((it, now(moved.sentences, it)?)));
+    let all = 0..moved.sentences.len() as u32;
+    let stay =
+        all.into_par_iter().filter_map(|it| Some((SentenceOrdinal(it), now(moved.sentences, SentenceOrdinal(it))?)));
     if before.dimension != vectors.dimension || before.len() != moved.sentences.len() {
         return stay.map(|(_, now)| now).collect();
     }
