@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};
 
@@ -21,30 +22,73 @@ pub(super) fn read(path: &Path, bytes_max: u64, visit: &mut Visit<'_>) -> Result
     }
 }
 
+/// Bytes of lines that are parsed together, on all processors.
+const BATCH_BYTES: u64 = 1 << 20;
+
 /// Calls `visit` for each line of what is read.
 pub(super) fn read_from(file: &mut impl BufRead, bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
-    let mut line = Vec::new();
-    let mut offset = 0;
-    let mut is_empty = true;
-    for number in 1.. {
-        line.clear();
-        let read = match read_line(file, bytes_max, &mut line) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) => return visit(Place::Line(number), Err(refused(&error))),
-        };
-        let bytes = if number == 1 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line) } else { &line };
-        if read > line.len() as u64 {
+    let (mut next, mut offset, mut is_empty) = (1, 0, true);
+    loop {
+        let (lines, end) = read_batch(file, bytes_max, (&mut next, &mut offset));
+        let parsed = lines.into_par_iter().map(|line| (line.number, line.parse(bytes_max)));
+        for (number, parsed) in parsed.collect::<Vec<_>>() {
+            let Some(parsed) = parsed else { continue };
             is_empty = false;
-            visit(Place::Line(number), Err(too_large(read, bytes_max)))?;
-        } else if !bytes.trim_ascii().is_empty() {
-            is_empty = false;
-            let parsed = parse_line(bytes, offset + (line.len() - bytes.len()) as u64);
             visit(Place::Line(number), parsed.map(|fields| Record { fields, begins: Begins::line(number) }))?;
         }
-        offset += read;
+        match end {
+            None => {}
+            Some(Ok(())) if is_empty => return visit(Place::File, Err(NO_RECORD.to_owned())),
+            Some(Ok(())) => return Ok(()),
+            Some(Err(error)) => return visit(Place::Line(next), Err(refused(&error))),
+        }
     }
-    if is_empty { visit(Place::File, Err(NO_RECORD.to_owned())) } else { Ok(()) }
+}
+
+/// A line of a file.
+struct Line {
+    number: u32,
+    /// The byte of the file at which it begins.
+    offset: u64,
+    /// How many bytes it has.
+    read: u64,
+    /// It, unless it is too long.
+    bytes: Vec<u8>,
+}
+
+/// Reads some lines; also returns how reading ended, if it did. `next` and `offset` are the number of the next line and
+/// the byte at which it begins.
+fn read_batch(
+    file: &mut impl BufRead,
+    bytes_max: u64,
+    (next, offset): (&mut u32, &mut u64),
+) -> (Vec<Line>, Option<io::Result<()>>) {
+    let (mut lines, before) = (Vec::new(), *offset);
+    while *offset - before < BATCH_BYTES {
+        let mut bytes = Vec::new();
+        let read = match read_line(file, bytes_max, &mut bytes) {
+            Ok(0) => return (lines, Some(Ok(()))),
+            Ok(read) => read,
+            Err(error) => return (lines, Some(Err(error))),
+        };
+        lines.push(Line { number: *next, offset: *offset, read, bytes });
+        *next = next.saturating_add(1);
+        *offset += read;
+    }
+    (lines, None)
+}
+
+impl Line {
+    /// Returns the record in it, or why there is none; nothing if it is blank.
+    fn parse(&self, bytes_max: u64) -> Option<Result<Map<String, Value>, String>> {
+        if self.read > self.bytes.len() as u64 {
+            return Some(Err(too_large(self.read, bytes_max)));
+        }
+        let is_first = self.number == 1;
+        let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first).unwrap_or(&self.bytes);
+        let begins = self.offset + (self.bytes.len() - bytes.len()) as u64;
+        (!bytes.trim_ascii().is_empty()).then(|| parse_line(bytes, begins))
+    }
 }
 
 /// Reads a line of any length, keeps it if it has at most `bytes_max` bytes, and returns how many it has.

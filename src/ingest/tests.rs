@@ -329,6 +329,37 @@ fn a_file_that_the_system_refuses_says_so() {
     assert!(reasons.len() == 2 && reasons.iter().all(|it| it.starts_with("cannot be read: ")), "{reasons:?}");
 }
 
+#[test]
+fn lines_of_many_batches_come_in_order_each_with_its_number() {
+    const LINES: u32 = 40;
+    const BAD: [u32; 3] = [7, 8, 25];
+    let text = "a".repeat(100 << 10);
+    let line = |number: u32| match number {
+        7 => format!(r#"{{"text": "{}"}}"#, "a".repeat(200 << 10)).into_bytes(),
+        8 => b"{\"text\": \"\xff\"}".to_vec(),
+        25 => b"{".to_vec(),
+        number => format!(r#"{{"text": "{number}{text}"}}"#).into_bytes(),
+    };
+    let file = (1..=LINES).flat_map(|number| [line(number), b"\n".to_vec()].concat()).collect::<Vec<u8>>();
+    let bad_byte = file.iter().position(|byte| *byte == 0xff).unwrap();
+    let mut found = Vec::new();
+    let mut keep = |place: place::Place, record: Result<place::Record, String>| {
+        found.push((place, record.map(|it| it.fields["text"].as_str().unwrap().to_owned())));
+        Ok(())
+    };
+    lines::read_from(&mut file.as_slice(), 150 << 10, &mut keep).unwrap();
+    let numbers: Vec<String> = found.iter().map(|(place, _)| place.to_string()).collect();
+    assert_eq!(numbers, (1..=LINES).map(|number| format!(":{number}")).collect::<Vec<_>>());
+    for (number, (_, text_or_reason)) in (1..).zip(&found) {
+        match text_or_reason {
+            Ok(read) => assert!(!BAD.contains(&number) && *read == format!("{number}{text}"), "{number}"),
+            Err(reason) => assert!(BAD.contains(&number), "{number}: {reason}"),
+        }
+    }
+    let reason = found[7].1.as_ref().unwrap_err();
+    assert!(reason.contains(&bad_byte.to_string()), "{bad_byte}: {reason}");
+}
+
 /// Run it with `cargo test --lib --no-default-features ingest`.
 #[test]
 #[cfg(not(any(feature = "archives", feature = "html", feature = "pdf", feature = "tables")))]
