@@ -81,7 +81,8 @@ impl Run {
 
     /// Returns the sources of the documents in the index that still exist.
     pub(super) fn remembered_sources(&mut self) -> Result<Vec<Sources>> {
-        let roots: BTreeSet<String> = self.writer.records().documents()?.into_iter().map(|it| it.root).collect();
+        let documents = self.writer.records().documents()?;
+        let roots: BTreeSet<String> = documents.into_iter().map(|it| it.root.to_string()).collect();
         let is_there = |root: &String| !root.is_empty() && Path::new(root).exists();
         Ok(roots.into_iter().filter(is_there).map(|root| Sources::Paths(vec![root.into()])).collect())
     }

@@ -101,19 +101,22 @@ impl Plan {
             }
             self.taken_back.push(id);
         }
-        if !self.is_by_hand && self.stored.get(&id).is_some_and(|it| it.root == HANDED_OVER) {
+        let stored = self.stored.get(&id);
+        if !self.is_by_hand && stored.is_some_and(|it| &*it.root == HANDED_OVER) {
             return Verdict::ByHand;
         }
         // A text given directly keeps its id.
-        if let Some(stored) = self.stored.get(&id).filter(|stored| stored.root != root && !self.is_by_hand) {
-            *self.moved.entry(stored.root.clone()).or_default() += 1;
+        if let Some(stored) = stored.filter(|stored| &*stored.root != root && !self.is_by_hand) {
+            *self.moved.entry(stored.root.to_string()).or_default() += 1;
         }
-        let verdict = match self.stored.get(&id) {
+        let verdict = match stored {
             None => Verdict::Added,
-            Some(stored) if stored.content != *content || stored.fingerprint.as_ref() != Some(&self.fingerprint) => {
+            Some(stored)
+                if stored.content != *content || stored.fingerprint.as_deref() != Some(self.fingerprint.as_str()) =>
+            {
                 Verdict::Changed
             }
-            Some(stored) if stored.root != root => Verdict::Moved,
+            Some(stored) if &*stored.root != root => Verdict::Moved,
             Some(_) => Verdict::Unchanged,
         };
         match verdict {
@@ -134,7 +137,7 @@ impl Plan {
     pub(super) fn unseen(&self, roots: &FxHashSet<String>, most_gone: MostGone) -> Unseen {
         let mut unseen = Unseen::default();
         let mut gone: BTreeMap<&str, Vec<DocumentId>> = BTreeMap::new();
-        let is_unseen = |it: &&StoredDocument| roots.contains(&it.root) && !self.seen.contains(&it.id);
+        let is_unseen = |it: &&StoredDocument| roots.contains(&*it.root) && !self.seen.contains(&it.id);
         for document in self.stored.values().filter(is_unseen) {
             if let Some(source) = self.unread_source(&document.uri) {
                 unseen.kept += 1;
@@ -167,7 +170,7 @@ impl Plan {
 
     /// Returns how many documents of a root the index holds.
     fn held(&self, root: &str) -> u64 {
-        self.stored.values().filter(|it| it.root == root).count() as u64
+        self.stored.values().filter(|it| &*it.root == root).count() as u64
     }
 
     /// Returns the unreadable source of the document with this `uri`: its file, or a folder above.
@@ -214,10 +217,10 @@ mod tests {
     fn stored(id: &str, root: &str) -> StoredDocument {
         StoredDocument {
             id: DocumentId::of(&[id.as_bytes()]),
-            root: root.to_owned(),
+            root: root.into(),
             uri: id.to_owned(),
             content: [1; 32],
-            fingerprint: Some("f".to_owned()),
+            fingerprint: Some("f".into()),
         }
     }
 

@@ -256,7 +256,7 @@ impl Run {
         }
         // Without a version, texts given directly may be the only documents.
         let is_begun =
-            records.manifest()?.current.is_some() || records.documents()?.iter().any(|it| it.root != HANDED_OVER);
+            records.manifest()?.current.is_some() || records.documents()?.iter().any(|it| &*it.root != HANDED_OVER);
         Ok(if is_begun { Extent::Partial } else { Extent::Whole })
     }
 
@@ -273,7 +273,8 @@ impl Run {
         self.writer.set_extent(extent);
         let past = Past { earlier: self.earlier(last.as_ref())?, last };
         let (embedder, options) = (self.embedder.as_ref(), (&self.options, reporter));
-        let built = version::build(&mut self.writer, embedder, (&past, when_spent), options, handle)?;
+        let built = version::build(&mut self.writer, embedder, (&past, when_spent), options, handle)
+            .inspect_err(|_| self.writer.discard())?;
         let settings = self.settings();
         self.writer.records().set_chunking(&settings)?;
         self.writer.records().set_model_place(self.embedder.place())?;
@@ -478,7 +479,7 @@ impl Run {
         let stored = self.writer.records().documents()?;
         // A record inserted above it would take over its id, and would be left out instead.
         let is_by_place = |it: &&StoredDocument| {
-            ids.contains(&it.id) && it.root != HANDED_OVER && it.id == DocumentId::of(&[it.uri.as_bytes()])
+            ids.contains(&it.id) && &*it.root != HANDED_OVER && it.id == DocumentId::of(&[it.uri.as_bytes()])
         };
         if let Some(record) = stored.iter().filter(is_by_place).find(|it| is_of_record_without_id(&it.uri)) {
             let reason = "a record without an id is known by its line, and a later run could leave out another for it; \
@@ -515,7 +516,7 @@ impl Run {
         }
         let fingerprint = self.fingerprint();
         let stored = self.writer.records().documents()?;
-        let old = stored.into_iter().filter(|it| it.fingerprint.as_ref() != Some(&fingerprint));
+        let old = stored.into_iter().filter(|it| it.fingerprint.as_deref() != Some(fingerprint.as_str()));
         let mut batch = Batch::default();
         let mut renewed = 0;
         for StoredDocument { id, root, content, .. } in old {
@@ -523,7 +524,7 @@ impl Run {
                 return Err(Error::Cancelled);
             }
             let Some(unit) = self.writer.records().document_unit(id)? else { continue };
-            batch.push(SourceDocument { root, content, document: unit.document });
+            batch.push(SourceDocument { root: root.to_string(), content, document: unit.document });
             renewed += 1;
             if batch.is_full() {
                 self.commit(&mut batch)?;

@@ -116,12 +116,12 @@ fn documents_are_listed_with_the_fingerprint_of_what_is_done() {
     listed.sort_by(|a, b| b.fingerprint.cmp(&a.fingerprint));
     let stored = |unit: &DocumentUnit, fingerprint| StoredDocument {
         id: unit.document.id,
-        root: unit.root.clone(),
+        root: unit.root.as_str().into(),
         uri: unit.document.uri.clone(),
         content: unit.content,
         fingerprint,
     };
-    assert_eq!(listed, [stored(&done, Some(done.fingerprint.clone())), stored(&failed, None)]);
+    assert_eq!(listed, [stored(&done, Some(done.fingerprint.as_str().into())), stored(&failed, None)]);
     let counts = records.unit_counts().unwrap();
     assert_eq!((counts.done, counts.pending, counts.failed), (0, 1, 1));
 }

@@ -1,10 +1,11 @@
 //! Units of work: a document with everything made from it, replaced as a whole and marked done in one transaction.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, Statement, Transaction, params};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::digest::{self, Digest};
 use super::extracted::{Extracted, InsertExtraction};
@@ -70,13 +71,28 @@ pub struct StoredDocument {
     /// Its identity.
     pub id: DocumentId,
     /// The root that it was found under.
-    pub root: String,
+    pub root: Arc<str>,
     /// Its source.
     pub uri: String,
     /// Hash of everything in its source.
     pub content: [u8; 32],
     /// The fingerprint of its unit, if that is done.
-    pub fingerprint: Option<String>,
+    pub fingerprint: Option<Arc<str>>,
+}
+
+/// Texts of which many are equal, each kept once.
+#[derive(Default)]
+struct SharedTexts(FxHashSet<Arc<str>>);
+
+impl SharedTexts {
+    fn share(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(text) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = text.into();
+        self.0.insert(Arc::clone(&new));
+        new
+    }
 }
 
 impl Records {
@@ -118,12 +134,16 @@ impl Records {
         let read = || {
             let _transaction = self.connection.unchecked_transaction()?;
             let mut units = self.connection.prepare(UNITS)?;
-            let unit = |row: &Row<'_>| Ok((DocumentId::from_bytes(super::bytes(row, 0)?), row.get::<_, String>(1)?));
+            let mut shared = SharedTexts::default();
+            let unit = |row: &Row<'_>| {
+                Ok((DocumentId::from_bytes(super::bytes(row, 0)?), shared.share(row.get_ref(1)?.as_str()?)))
+            };
             let units = units.query_map(params![STAGE, DONE], unit)?;
-            let mut fingerprints: FxHashMap<DocumentId, String> = units.collect::<rusqlite::Result<_>>()?;
+            let mut fingerprints: FxHashMap<DocumentId, Arc<str>> = units.collect::<rusqlite::Result<_>>()?;
             let mut documents = self.read_all(DOCUMENTS, |row| {
                 let id = DocumentId::from_bytes(super::bytes(row, 0)?);
-                let (root, uri, content) = (row.get(1)?, row.get(2)?, super::bytes(row, 3)?);
+                let root = shared.share(row.get_ref(1)?.as_str()?);
+                let (uri, content) = (row.get(2)?, super::bytes(row, 3)?);
                 Ok(StoredDocument { id, root, uri, content, fingerprint: fingerprints.remove(&id) })
             })?;
             documents.sort_unstable_by_key(|it| it.id);
