@@ -11,10 +11,9 @@ use std::fs;
 use std::path::Path;
 
 use cairn::domain::{
-    Answer, AnswerKind, Arrival, Citation, CollectionId, CorpusId, Counts, Document, DocumentId, EdgeId, EntityId,
-    EntryVertex, Guess, HierarchyCounts, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, NearEqual, Passage,
-    PassageId, Pruned, PseudoQuery, QuestionEdge, QuestionKind, Skip, Span, Spelling, Spent, Step, StepKind, Why,
-    Writing,
+    Answer, AnswerKind, Arrival, Citation, CollectionId, CorpusId, Document, DocumentId, EdgeId, EntityId, EntryVertex,
+    Guess, Hit, HopRound, IndexVersion, Keywords, Ledger, Metadata, NearEqual, Passage, PassageId, Pruned, PseudoQuery,
+    QuestionEdge, QuestionKind, Skip, Span, Spelling, Spent, Step, StepKind, Why, Writing,
 };
 use cairn::eval::{
     AnswerForm, AnswerLine, AnswersReport, Facts, FitReport, FittedCollection, Held, Measured, Question,
@@ -29,7 +28,7 @@ use serde_json::{Value, json};
 
 use crate::support::{assert_valid, complaints, schema};
 use fields::{open_objects, unused_fields};
-use graph::{of_entities, paths_found};
+use graph::{counts, of_entities, paths_found};
 use layers::layers_found;
 use models::{
     calibrated, context_report, estimate, extract_report, judge_report, live_report, matrix_report, model_report, part,
@@ -37,12 +36,13 @@ use models::{
     work_report, writing,
 };
 
-const NAMES: [&str; 36] = [
+const NAMES: [&str; 37] = [
     "answer",
     "answer-line",
     "cache",
     "calibration",
     "check",
+    "counts",
     "doctor",
     "entities",
     "entities-ask",
@@ -77,13 +77,14 @@ const NAMES: [&str; 36] = [
 ];
 
 /// Fields that a value may lack.
-const OPTIONAL: [(&str, &str); 41] = [
+const OPTIONAL: [(&str, &str); 42] = [
     ("answer", "guess"),
     ("answer", "writing"),
     ("answer-line", "long"),
     ("answer-line", "quotes"),
     ("answer-line", "rule"),
     ("check", "collection"),
+    ("counts", "without_vectors"),
     ("doctor", "checks.hint"),
     ("entities-ask", "before"),
     ("estimate", "fits_budget"),
@@ -322,12 +323,6 @@ fn vector_report() -> VectorReport {
     VectorReport { embedder: "openai:e".to_owned(), made: 1, left: 2, stopped, spent: writing().spent }
 }
 
-/// The counts of an index that lacks a vector.
-fn counts() -> Counts {
-    let hierarchy = HierarchyCounts { versions: 1, changed: 1, ..HierarchyCounts::default() };
-    Counts { without_vectors: 1, hierarchy, ..Counts::default() }
-}
-
 fn comparison() -> Value {
     let question = question();
     let line = Scored { question: &question, ranked: vec!["a".to_owned()], time_ms: 1.5 }.line(&facts());
@@ -462,6 +457,7 @@ fn full() -> BTreeMap<&'static str, Vec<Value>> {
         ("answer-line", answers.iter().map(|line| json!(line)).collect()),
         ("cache", vec![kept_replies()]),
         ("check", vec![check_report(), json!(IndexCheck::default())]),
+        ("counts", vec![json!(counts())]),
         (
             "doctor",
             vec![json!({ "checks": [

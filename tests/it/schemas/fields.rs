@@ -14,7 +14,8 @@ pub(super) fn open_objects(schema: &Value) -> usize {
     }
 }
 
-/// Returns the properties in `part` of the schema `whole` that none of `values` has.
+/// Returns the properties in `part` of the schema `whole` that none of `values` has. Those of another schema that it
+/// refers to are not among them.
 pub(super) fn unused_fields(whole: &Value, part: &Value, values: &[&Value]) -> Vec<String> {
     if let Some(name) = part["$ref"].as_str().and_then(|it| it.strip_prefix("#/$defs/")) {
         return unused_fields(whole, &whole["$defs"][name], values);

@@ -1,15 +1,21 @@
 //! Results from the graph, with every field.
 
 use cairn::domain::{
-    Direction, DocumentId, EntitiesShown, EntityId, EntityList, EntityShown, EntityType, FoundByModel, GraphPath,
-    IndexVersion, ListedEntity, NameMerge, NameMerges, NamePair, NameVerdict, NamesAsked, Origin, PassageId, PathNode,
-    PathSentence, PathStep, PathsBy, PathsFound, RelatedEntity, RemovedDocument, SummaryLayer, Topic, Topics,
-    WrittenFinding, WrittenTopic,
+    Counts, Direction, DocumentId, EntitiesShown, EntityId, EntityList, EntityShown, EntityType, FoundByModel,
+    GraphPath, HierarchyCounts, IndexVersion, ListedEntity, NameMerge, NameMerges, NamePair, NameVerdict, NamesAsked,
+    Origin, PassageId, PathNode, PathSentence, PathStep, PathsBy, PathsFound, RelatedEntity, RemovedDocument,
+    SummaryLayer, Topic, Topics, WrittenFinding, WrittenTopic,
 };
 
 use serde_json::{Value, json};
 
 use super::{citation, passage_id};
+
+/// The counts of an index that lacks a vector.
+pub(super) fn counts() -> Counts {
+    let hierarchy = HierarchyCounts { versions: 1, changed: 1, ..HierarchyCounts::default() };
+    Counts { without_vectors: 1, hierarchy, ..Counts::default() }
+}
 
 /// Paths with every kind of node and step.
 pub(super) fn paths_found() -> PathsFound {

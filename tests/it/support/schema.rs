@@ -1,9 +1,20 @@
 //! Checks of what the program prints against the schemas that it publishes.
 
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+
+/// Reads schemas that others refer to by file name.
+struct Beside;
+
+impl jsonschema::Retrieve for Beside {
+    fn retrieve(&self, uri: &jsonschema::Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        let name = uri.path().as_str().trim_start_matches('/').strip_suffix(".schema.json");
+        Ok(schema(name.ok_or_else(|| format!("`{uri}` names no schema"))?))
+    }
+}
 
 /// Returns the schema `schemas/api/NAME.schema.json`.
 #[track_caller]
@@ -16,7 +27,8 @@ pub(crate) fn schema(name: &str) -> Value {
 /// Returns the violations of a schema by `value`, each with its place.
 #[track_caller]
 pub(crate) fn complaints(name: &str, value: &Value) -> Vec<String> {
-    let validator = jsonschema::validator_for(&schema(name)).unwrap_or_else(|error| panic!("schema `{name}`: {error}"));
+    let options = jsonschema::options().with_base_uri("schemas:/").with_retriever(Beside);
+    let validator = options.build(&schema(name)).unwrap_or_else(|error| panic!("schema `{name}`: {error}"));
     validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
