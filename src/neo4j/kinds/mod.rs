@@ -27,7 +27,7 @@ pub(super) use self::lexicon::{LexiconPart, parts as lexicon_parts};
 pub(super) use self::questions::SIMILARITY_LEAST;
 use self::statements::Statements;
 pub(super) use self::statements::{
-    COUNTS, DELETE_NODES, NOTHING_IS_LEFT, OF_OURS, UNKEYED_NODES, UNKEYED_RELATIONSHIPS,
+    COUNTS, COUNTS_AS_PUBLISHED, DELETE_NODES, NOTHING_IS_LEFT, OF_OURS, UNKEYED_NODES, UNKEYED_RELATIONSHIPS,
 };
 use super::element::{EMBEDDING, Element, Type, VECTORS};
 use super::source::Source;
@@ -47,9 +47,9 @@ struct Declaration {
     element: fn(&Source<'_>, u32) -> Result<Element>,
 }
 
-/// Lists the kinds, each with its declaration.
+/// Lists the kinds, each with its declaration and the name of the published count, if any, that includes its elements.
 macro_rules! kinds {
-    ($($kind:ident: $declaration:path,)*) => {
+    ($($kind:ident: $declaration:path $(=> $counted:literal)?,)*) => {
         /// What kinds of elements there are.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(super) enum Kind { $($kind,)* }
@@ -60,6 +60,11 @@ macro_rules! kinds {
 
             const fn declaration(self) -> &'static Declaration {
                 match self { $(Self::$kind => &$declaration,)* }
+            }
+
+            /// Returns the name of the published count that includes its elements.
+            fn counted(self) -> Option<&'static str> {
+                match self { $(Self::$kind => { None$(.or(Some($counted)))? })* }
             }
 
             /// Returns its statements.
@@ -75,13 +80,13 @@ macro_rules! kinds {
 
 // Nodes come first, so that relationships find them; of nodes, those that people look at.
 kinds! {
-    Document: documents::DOCUMENT,
-    Passage: passages::PASSAGE,
-    Incoming: questions::INCOMING,
-    Outgoing: questions::OUTGOING,
-    Entity: entities::ENTITY,
-    Community: communities::COMMUNITY,
-    Summary: summaries::SUMMARY,
+    Document: documents::DOCUMENT => "documents",
+    Passage: passages::PASSAGE => "passages",
+    Incoming: questions::INCOMING => "incoming",
+    Outgoing: questions::OUTGOING => "outgoing",
+    Entity: entities::ENTITY => "entities",
+    Community: communities::COMMUNITY => "communities",
+    Summary: summaries::SUMMARY => "summaries",
     Unit: documents::UNIT,
     Lexicon: lexicon::LEXICON,
     Kept: kept::KEPT,
@@ -90,17 +95,17 @@ kinds! {
     AnsweredBy: questions::ANSWERED_BY,
     Asks: questions::ASKS,
     MatchedWith: questions::MATCHED_WITH,
-    LeadsTo: questions::LEADS_TO,
-    MayLeadTo: questions::MAY_LEAD_TO,
+    LeadsTo: questions::LEADS_TO => "edges",
+    MayLeadTo: questions::MAY_LEAD_TO => "edges",
     MentionedIn: entities::MENTIONED_IN,
     Names: entities::NAMES,
     SameAs: entities::SAME_AS,
     DuplicateOf: documents::DUPLICATE_OF,
-    RelatesTo: communities::RELATES_TO,
-    InCommunity: communities::IN_COMMUNITY,
+    RelatesTo: communities::RELATES_TO => "relations",
+    InCommunity: communities::IN_COMMUNITY => "members",
     ParentCommunity: communities::PARENT_COMMUNITY,
-    SummarizedEntity: summaries::SUMMARIZED_ENTITY,
-    SummarizedSummary: summaries::SUMMARIZED_SUMMARY,
+    SummarizedEntity: summaries::SUMMARIZED_ENTITY => "memberships",
+    SummarizedSummary: summaries::SUMMARIZED_SUMMARY => "memberships",
 }
 
 /// The label of nodes that only readers of ours need.

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use super::super::element::EMBEDDING;
 use super::super::statement::cypher;
 use super::Kind;
+use crate::domain::{Counted, Counts};
 
 /// The statements of a kind.
 #[derive(Debug)]
@@ -89,10 +90,29 @@ pub(in crate::neo4j) static COUNTS: LazyLock<String> = LazyLock::new(|| {
     parts.join("UNION ALL\n")
 });
 
+/// Compares how many elements each published count counts with how many there are.
+pub(in crate::neo4j) static COUNTS_AS_PUBLISHED: LazyLock<String> = LazyLock::new(|| {
+    let mut parts: Vec<String> = Vec::new();
+    for Counted { name, label, .. } in Counts::default().each() {
+        let kinds = || Kind::ALL.into_iter().filter(|kind| kind.counted() == Some(name));
+        let Some(first) = kinds().next() else { continue };
+        let template =
+            if first.ends().is_some() { cypher!("kind/counted-relationships") } else { cypher!("kind/counted-nodes") };
+        let part = template.trim_end().replace("<name>", name).replace("<counted>", label);
+        parts.push(of_kinds(&part, kinds()));
+    }
+    cypher!("check/counts").replace("<counts>", &parts.join(",\n"))
+});
+
 /// Puts the labels of all nodes and the types of all relationships into a template.
 fn of_all(template: &str) -> String {
+    of_kinds(template, Kind::ALL.into_iter())
+}
+
+/// Puts the labels and types of kinds into a template.
+fn of_kinds(template: &str, kinds: impl Iterator<Item = Kind>) -> String {
     let (mut nodes, mut relationships) = (Vec::new(), Vec::new());
-    for kind in Kind::ALL {
+    for kind in kinds {
         let names = if kind.ends().is_some() { &mut relationships } else { &mut nodes };
         if !names.contains(&kind.name()) {
             names.push(kind.name());

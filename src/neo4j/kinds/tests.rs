@@ -22,6 +22,7 @@ fn all_statements() -> String {
     add("all nodes: nothing is left", &NOTHING_IS_LEFT);
     add("all nodes: delete", &DELETE_NODES);
     add("all: count", &OF_OURS);
+    add("counts: as published", &COUNTS_AS_PUBLISHED);
     all
 }
 
@@ -77,6 +78,12 @@ fn relationships_are_published_after_their_ends() {
             assert!(end.ends().is_none() && Kind::ALL[..at].contains(&end), "{kind:?} comes before {end:?}");
         }
     }
+}
+
+#[test]
+fn what_a_kind_is_counted_in_is_published() {
+    let published = crate::domain::Counts::default().each().map(|it| it.name);
+    assert!(Kind::ALL.into_iter().filter_map(Kind::counted).all(|it| published.contains(&it)));
 }
 
 #[test]
