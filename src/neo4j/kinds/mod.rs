@@ -27,7 +27,7 @@ pub(super) use self::lexicon::{LexiconPart, parts as lexicon_parts};
 pub(super) use self::questions::SIMILARITY_LEAST;
 use self::statements::Statements;
 pub(super) use self::statements::{
-    COUNTS, COUNTS_AS_PUBLISHED, DELETE_NODES, NOTHING_IS_LEFT, OF_OURS, UNKEYED_NODES, UNKEYED_RELATIONSHIPS,
+    COUNTS, COUNTS_AS_PUBLISHED, DELETE_NODES, KEYS, NOTHING_IS_LEFT, OF_OURS, UNKEYED_NODES, UNKEYED_RELATIONSHIPS,
 };
 use super::element::{EMBEDDING, Element, Type, VECTORS};
 use super::source::Source;

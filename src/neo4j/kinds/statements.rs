@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::super::element::EMBEDDING;
 use super::super::statement::cypher;
-use super::Kind;
+use super::{HIDDEN, Kind};
 use crate::domain::{Counted, Counts};
 
 /// The statements of a kind.
@@ -102,6 +102,15 @@ pub(in crate::neo4j) static COUNTS_AS_PUBLISHED: LazyLock<String> = LazyLock::ne
         parts.push(of_kinds(&part, kinds()));
     }
     cypher!("check/counts").replace("<counts>", &parts.join(",\n"))
+});
+
+/// Creates the constraint and the indexes by which publishing finds elements.
+pub(in crate::neo4j) static KEYS: LazyLock<String> = LazyLock::new(|| {
+    let labels = Kind::ALL.into_iter().filter(|kind| kind.ends().is_none()).map(Kind::key_label);
+    let indexes = labels
+        .filter(|label| *label != HIDDEN)
+        .map(|label| cypher!("kind/index").replace("<label>", label).replace("<name>", &label.to_ascii_lowercase()));
+    std::iter::once(cypher!("schema/keys").to_owned()).chain(indexes).collect()
 });
 
 /// Puts the labels of all nodes and the types of all relationships into a template.

@@ -23,6 +23,7 @@ fn all_statements() -> String {
     add("all nodes: delete", &DELETE_NODES);
     add("all: count", &OF_OURS);
     add("counts: as published", &COUNTS_AS_PUBLISHED);
+    add("keys", &KEYS);
     all
 }
 

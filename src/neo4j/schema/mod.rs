@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use neo4rs::{BoltList, BoltType};
 
 use self::found::{Drops, Due, Schema};
+use super::kinds::KEYS;
 use super::session::Session;
 use super::statement::{Statement, cypher, split};
 use crate::domain::DatabaseError;
@@ -18,8 +19,6 @@ const FORGOTTEN_MAX: i64 = 1_000;
 /// How often the state of indexes is checked.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Constraints and indexes by which publishing finds elements: made before anything is written.
-const KEYS: &str = cypher!("schema/keys");
 /// Indexes over what people and questions look for: made once all is written.
 const TEXTS: &str = cypher!("schema/texts");
 /// Indexes over vectors, of the dimension of the embedder.
@@ -30,7 +29,7 @@ const PREFIX: &str = "cairn_";
 
 /// Returns everything due: vector indexes only if there are vectors.
 fn all_due(dimension: usize) -> Vec<Due> {
-    let parts = [KEYS, TEXTS].into_iter().chain((dimension > 0).then_some(VECTORS));
+    let parts = [&KEYS, TEXTS].into_iter().chain((dimension > 0).then_some(VECTORS));
     parts.flat_map(split).filter_map(Due::of).collect()
 }
 
@@ -44,9 +43,9 @@ pub(super) async fn refuse_others(session: &Session, dimension: usize) -> Result
 
 /// Creates the indexes by which publishing finds elements, if missing.
 pub(super) async fn make_keys(session: &Session) -> Result<()> {
-    let due: Vec<Due> = split(KEYS).filter_map(Due::of).collect();
+    let due: Vec<Due> = split(&KEYS).filter_map(Due::of).collect();
     drop_spoiled(session, &due, 0).await?;
-    make(session, KEYS, 0).await?;
+    make(session, &KEYS, 0).await?;
     wait_for(session, &due).await
 }
 
@@ -96,7 +95,7 @@ pub(super) async fn make_all(
     }
     tell()?;
     drop_spoiled(session, &due, dimension).await?;
-    for text in [KEYS, TEXTS].into_iter().chain((dimension > 0).then_some(VECTORS)) {
+    for text in [&KEYS, TEXTS].into_iter().chain((dimension > 0).then_some(VECTORS)) {
         make(session, text, dimension).await?;
     }
     wait_for(session, &due).await?;
@@ -192,7 +191,7 @@ mod tests {
         let names: Vec<&str> = all_due(1).iter().map(|due| due.name).collect();
         assert!(names.contains(&"cairn_own") && names.contains(&"cairn_passage_embedding"), "{names:?}");
         assert!(names.iter().all(|name| name.starts_with(PREFIX)), "{names:?}");
-        let statements = [KEYS, TEXTS, VECTORS].into_iter().flat_map(split).count();
+        let statements = [&KEYS, TEXTS, VECTORS].into_iter().flat_map(split).count();
         assert_eq!((all_due(1).len(), all_due(0).len()), (statements, statements - 2));
     }
 }
