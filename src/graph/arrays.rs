@@ -83,8 +83,19 @@ macro_rules! items {
     };
 }
 
+/// Returns whether a word marks an array as later.
+macro_rules! is_later {
+    () => {
+        false
+    };
+    (later) => {
+        true
+    };
+}
+
 /// Declares the arrays: each with its name in a file, and the rules that it obeys, so that a walk can index without
-/// checks. Numbered elements belong to an array that has an item for each, or are [`Elsewhere`].
+/// checks. Files of earlier programs may lack `later` ones, which are then empty. Numbered elements belong to an array
+/// that has an item for each, or are [`Elsewhere`].
 ///
 /// - `each elements`: there is an item for each,
 /// - `below elements`: each item is the ordinal of one,
@@ -94,7 +105,7 @@ macro_rules! items {
 /// - `ends texts`: it bounds texts stored back to back in that array.
 macro_rules! arrays {
     ($owned:ident, $borrowed:ident; $($(#[$doc:meta])* $field:ident: $form:ident<$key:ty, $item:ty> =
-        $name:literal [$($rule:ident $($of:ident)+),*],)*) => {
+        $name:literal $($later:ident)? [$($rule:ident $($of:ident)+),*],)*) => {
         /// The arrays of one version, owned, as a build fills them.
         #[derive(Debug, Clone, Default, PartialEq)]
         pub struct $owned { $($(#[$doc])* pub $field: Vec<items!($form $item)>,)* }
@@ -124,8 +135,9 @@ macro_rules! arrays {
         }
 
         impl<'a> $borrowed<'a> {
-            /// The names of the arrays in a file, in the order in which [`Self::from_sections`] asks for them.
-            pub const NAMES: &'static [&'static str] = &[$($name,)*];
+            /// The names of the arrays in a file, in the order in which [`Self::from_sections`] asks for them, each
+            /// with whether it is a later one.
+            pub const NAMES: &'static [(&'static str, bool)] = &[$(($name, is_later!($($later)?)),)*];
 
             /// Returns every array as bytes, by name, in a fixed order.
             #[must_use]

@@ -10,8 +10,8 @@ use super::sections::{self, Contents, Sections};
 use super::stamp::Stamp;
 use super::version_files::HeldFile;
 use crate::error::{Error, Result};
-use crate::graph::descriptions::{Described, Descriptions, OPTIONAL, PackedDescriptions};
-use crate::graph::hierarchy::{self, Hierarchy, PackedHierarchy};
+use crate::graph::descriptions::{Described, Descriptions, PackedDescriptions};
+use crate::graph::hierarchy::{Hierarchy, PackedHierarchy};
 use crate::graph::matching::{Matches, PackedMatches};
 use crate::graph::mentions::{NameStatistics, PackedNameStatistics};
 use crate::graph::packed::{PackedGraph, PassageGraph};
@@ -98,12 +98,12 @@ struct Arrays {
 }
 
 impl Arrays {
-    fn open(file: &Arc<HeldFile>, names: &[&'static str]) -> Result<Self> {
+    /// Opens the arrays with these names. Those of later programs are empty where they are missing.
+    fn open(file: &Arc<HeldFile>, names: &[(&str, bool)]) -> Result<Self> {
         let sections = Sections::of(file)?;
-        // Arrays unknown to an earlier program are empty.
-        let absent = |name: &str| (name.starts_with(OPTIONAL) || name == hierarchy::OPTIONAL).then_some(0..0);
-        let range =
-            |name: &&'static str| sections.range(name).or_else(|| absent(name)).ok_or_else(|| missing(&sections, name));
+        let range = |(name, is_later): &(&str, bool)| {
+            sections.range(name).or_else(|| is_later.then_some(0..0)).ok_or_else(|| missing(&sections, name))
+        };
         let ranges = names.iter().map(range).collect::<Result<_>>()?;
         Ok(Self { sections, ranges })
     }

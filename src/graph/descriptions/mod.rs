@@ -80,28 +80,25 @@ arrays! {
     finding_sentence: Column<Position, SentenceOrdinal> = "finding.sentence" [below sentences],
 
     /// The summary entity that each aspect is of, in order, those of one in the order of the model.
-    aspect_summary: Column<u32, SummaryOrdinal> = "aspect.summary" [below summaries],
+    aspect_summary: Column<u32, SummaryOrdinal> = "aspect.summary" later [below summaries],
     /// Ends of the names in `aspect_names`.
-    aspect_name_ends: Column<u32, u32> = "aspect.name-ends" [each aspect_summary, ends aspect_names],
+    aspect_name_ends: Column<u32, u32> = "aspect.name-ends" later [each aspect_summary, ends aspect_names],
     /// Names of the aspects, back to back.
-    aspect_names: Column<Position, u8> = "aspect.names" [],
+    aspect_names: Column<Position, u8> = "aspect.names" later [],
     /// Ends of the types in `aspect_types`; one without a type has an empty one.
-    aspect_type_ends: Column<u32, u32> = "aspect.type-ends" [each aspect_summary, ends aspect_types],
+    aspect_type_ends: Column<u32, u32> = "aspect.type-ends" later [each aspect_summary, ends aspect_types],
     /// Types of the aspects, back to back.
-    aspect_types: Column<Position, u8> = "aspect.types" [],
+    aspect_types: Column<Position, u8> = "aspect.types" later [],
     /// Ends of their descriptions in `aspect_descriptions`.
-    aspect_description_ends: Column<u32, u32> = "aspect.description-ends"
+    aspect_description_ends: Column<u32, u32> = "aspect.description-ends" later
         [each aspect_summary, ends aspect_descriptions],
     /// Their texts, back to back.
-    aspect_descriptions: Column<Position, u8> = "aspect.descriptions" [],
+    aspect_descriptions: Column<Position, u8> = "aspect.descriptions" later [],
     /// Sentences of each aspect: rows of `aspect_sentence`.
-    aspect_sentences: Rows<u32, Position> = "aspect.sentences" [rows aspect_summary aspect_sentence],
+    aspect_sentences: Rows<u32, Position> = "aspect.sentences" later [rows aspect_summary aspect_sentence],
     /// A sentence that supports an aspect.
-    aspect_sentence: Column<Position, SentenceOrdinal> = "aspect.sentence" [below sentences],
+    aspect_sentence: Column<Position, SentenceOrdinal> = "aspect.sentence" later [below sentences],
 }
-
-/// Prefixes of the names of arrays that files of earlier programs lack.
-pub const OPTIONAL: &str = "aspect.";
 
 /// The numbers of elements described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

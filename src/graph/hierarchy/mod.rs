@@ -88,11 +88,8 @@ arrays! {
     summary_sentence: Column<Position, SentenceOrdinal> = "summary.sentence" [below sentences],
 
     /// When communities and clusters were found: see [`HierarchyAge`].
-    made: Column<u32, u32> = "made" [],
+    made: Column<u32, u32> = "made" later [],
 }
-
-/// What arrays are called that files of earlier programs have not.
-pub const OPTIONAL: &str = "made";
 
 impl<'a> Hierarchy<'a> {
     /// Checks that every array obeys its rules, for a graph with so many `entities` and `sentences`.
