@@ -65,12 +65,13 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Reads the published state that a database names; none if another or none is kept, or if it is damaged.
+    /// Reads the published state that a database names; none if another or none is kept, if a program with other kinds
+    /// kept it, or if it is damaged.
     pub(super) fn read(path: &Path, state: Option<&IndexState>) -> Option<Self> {
         let publish = state.map(|state| &state.publish).filter(|it| !it.is_empty())?;
         let sections = Sections::read(path).ok()?;
         let origin: Origin = serde_json::from_slice(section(&sections, ORIGIN)?).ok()?;
-        if origin.format != GRAPH_FORMAT || origin.publish != *publish {
+        if origin.format != GRAPH_FORMAT || origin.publish != *publish || !has_all_kinds(&sections) {
             return None;
         }
         let held = if whole_file::is_whole(&sections) { held(&sections) } else { None };
@@ -189,6 +190,12 @@ fn held(sections: &Sections) -> Option<FxHashMap<Kind, Vec<Held>>> {
     Some(all)
 }
 
+/// Returns whether a file has the sections of every kind: one of an earlier program may lack some.
+fn has_all_kinds(sections: &Sections) -> bool {
+    let has = |kind, part| sections.range(&section_name(kind, part)).is_some();
+    Kind::ALL.into_iter().all(|kind| has(kind, SINCE) && (!has_digests(kind) || has(kind, DIGESTS)))
+}
+
 fn section_name(kind: Kind, part: &str) -> String {
     format!("{}.{part}", kind.own_name())
 }
@@ -272,18 +279,41 @@ mod tests {
         assert_eq!(Published::read(&path, Some(&state("b"))), None);
     }
 
+    /// Returns the sections of a file, without their checksum.
+    fn parts(path: &Path) -> Vec<(String, Vec<u8>)> {
+        let sections = Sections::read(path).unwrap();
+        let parts = sections.iter().filter(|it| it.0 != "copy.checksum");
+        parts.map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect()
+    }
+
+    fn write_parts(path: &Path, parts: &[(String, Vec<u8>)]) {
+        let parts: Vec<_> = parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+        whole_file::write(path, &parts).unwrap();
+    }
+
+    #[test]
+    fn a_file_without_a_kind_is_that_of_an_earlier_program_and_not_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = kept(folder.path());
+        let has_all = |path: &Path| has_all_kinds(&Sections::read(path).unwrap());
+        assert!(has_all(&path));
+        let all = parts(&path);
+        for lacks in ["Summary.", "IN_COMMUNITY.", "LEADS_TO.digests"] {
+            write_parts(&path, &all.iter().filter(|it| !it.0.starts_with(lacks)).cloned().collect::<Vec<_>>());
+            assert!(!has_all(&path), "{lacks}");
+            assert_eq!(Published::read(&path, Some(&state("b"))), None);
+        }
+    }
+
     #[test]
     fn forged_endpoint_numbers_and_lists_of_other_lengths_are_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let path = kept(folder.path());
-        let sections = Sections::read(&path).unwrap();
-        let parts: Vec<(String, Vec<u8>)> =
-            sections.iter().map(|(name, bytes)| (name.to_owned(), bytes.to_vec())).collect();
+        let parts = parts(&path);
         let forge = |name: &str, forge: &dyn Fn(&mut Vec<u8>)| {
-            let mut parts: Vec<_> = parts.iter().filter(|it| it.0 != "copy.checksum").cloned().collect();
+            let mut parts = parts.clone();
             forge(&mut parts.iter_mut().find(|it| it.0 == name).expect("a section").1);
-            let parts: Vec<_> = parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
-            whole_file::write(&path, &parts).unwrap();
+            write_parts(&path, &parts);
             Published::read(&path, Some(&state("b")))
         };
         assert!(forge("Passage.keys", &|_| ()).is_some());
