@@ -6,7 +6,7 @@ use neo4rs::{BoltMap, BoltType, Row};
 
 use super::element::{VECTORS, unhex};
 use super::export::{read_document, read_passage, read_question};
-use super::kinds::Kept;
+use super::kinds::{Kept, Kind};
 use super::reader::{Reading, read_whole};
 use super::session::Session;
 use super::state::IndexState;
@@ -114,8 +114,8 @@ struct Parts {
 impl Parts {
     async fn read(&mut self, session: &Session, reading: &Reading<'_>) -> Result<()> {
         let parts: [(&'static str, Add); 7] = [
-            (cypher!("read/documents"), Self::add_document),
-            (cypher!("read/units"), Self::add_marker),
+            (&Kind::Document.statements().contents, Self::add_document),
+            (&Kind::Unit.statements().contents, Self::add_marker),
             (cypher!("read/kept"), Self::add_kept),
             (cypher!("read/passages"), Self::add_passage),
             (cypher!("read/vectors"), Self::add_passage_vectors),

@@ -13,6 +13,7 @@ pub(super) use self::hierarchy::{
 use super::cache::{mentioned, ordinal};
 use super::download::bytes;
 use super::element::unhex;
+use super::kinds::Kind;
 use super::reader::{Reading, read_whole};
 use super::session::Session;
 use super::spans::Spans;
@@ -46,38 +47,39 @@ pub async fn canonical_lines(session: &Session) -> Result<Vec<String>> {
 /// A part of the export: its name, that of its count, its statement, and the line made from a row.
 type Part = (&'static str, &'static str, &'static str, fn(&Row, &mut CanonicalLines) -> Option<Result<()>>);
 
-const PARTS: [Part; 15] = [
-    ("document", "documents", cypher!("read/documents"), |row, lines| {
-        Some(lines.push_document(&read_document(row, "id")?))
-    }),
-    ("passage", "passages", cypher!("read/passages"), |row, lines| Some(lines.push("passage", &read_passage(row)?))),
-    ("question", "incoming", cypher!("read/incoming"), |row, lines| {
-        Some(lines.push("question", &read_question(row, QuestionKind::Incoming)?))
-    }),
-    ("question", "outgoing", cypher!("read/outgoing"), |row, lines| {
-        Some(lines.push("question", &read_question(row, QuestionKind::Outgoing)?))
-    }),
-    ("mention", "mentions", cypher!("read/mentions"), push_mentions),
-    ("edge", "edges", cypher!("read/edges"), |row, lines| Some(lines.push("edge", &read_edge(row)?))),
-    ("relation", "relations", cypher!("read/relations"), push_relation),
-    ("community", "communities", cypher!("read/communities"), push_community),
-    ("member", "members", cypher!("read/members"), push_member),
-    ("summary", "summaries", cypher!("read/summaries"), push_summary),
-    ("membership", "memberships", cypher!("read/memberships"), push_membership),
-    ("described entity", "entitiesByModel", cypher!("read/described"), |row, lines| {
-        Some(lines.push("entity", &described(row)?))
-    }),
-    ("described relation", "relationsByModel", cypher!("read/described-relations"), |row, lines| {
-        Some(lines.push("relation_description", &described_relation(row)?))
-    }),
-    ("report", "reports", cypher!("read/reports"), push_report),
-    ("summary description", "summariesByModel", cypher!("read/summary-descriptions"), push_aspects),
-];
-
 async fn read_lines(session: &Session, reading: &Reading<'_>) -> Result<CanonicalLines> {
     let state = IndexState::read_current(session).await?;
+    let parts: [Part; 15] = [
+        ("document", "documents", &Kind::Document.statements().contents, |row, lines| {
+            Some(lines.push_document(&read_document(row, "id")?))
+        }),
+        ("passage", "passages", cypher!("read/passages"), |row, lines| {
+            Some(lines.push("passage", &read_passage(row)?))
+        }),
+        ("question", "incoming", cypher!("read/incoming"), |row, lines| {
+            Some(lines.push("question", &read_question(row, QuestionKind::Incoming)?))
+        }),
+        ("question", "outgoing", cypher!("read/outgoing"), |row, lines| {
+            Some(lines.push("question", &read_question(row, QuestionKind::Outgoing)?))
+        }),
+        ("mention", "mentions", cypher!("read/mentions"), push_mentions),
+        ("edge", "edges", cypher!("read/edges"), |row, lines| Some(lines.push("edge", &read_edge(row)?))),
+        ("relation", "relations", cypher!("read/relations"), push_relation),
+        ("community", "communities", cypher!("read/communities"), push_community),
+        ("member", "members", cypher!("read/members"), push_member),
+        ("summary", "summaries", &Kind::Summary.statements().contents, push_summary),
+        ("membership", "memberships", cypher!("read/memberships"), push_membership),
+        ("described entity", "entitiesByModel", cypher!("read/described"), |row, lines| {
+            Some(lines.push("entity", &described(row)?))
+        }),
+        ("described relation", "relationsByModel", cypher!("read/described-relations"), |row, lines| {
+            Some(lines.push("relation_description", &described_relation(row)?))
+        }),
+        ("report", "reports", cypher!("read/reports"), push_report),
+        ("summary description", "summariesByModel", cypher!("read/summary-descriptions"), push_aspects),
+    ];
     let mut lines = CanonicalLines::default();
-    for (name, counted, text, push) in PARTS {
+    for (name, counted, text, push) in parts {
         let before = lines.len();
         let mut visit = |row: &Row| {
             let incomplete = || Err(session.damaged(format!("a {name} has not all that it should")));

@@ -14,6 +14,7 @@ use super::super::element::Key;
 use super::super::export::{
     column, id, read_aspects, read_community, read_member, read_membership, read_relation, read_report, read_summary,
 };
+use super::super::kinds::Kind;
 use super::super::reader::Reading;
 use super::super::session::Session;
 use super::super::state::IndexState;
@@ -67,7 +68,17 @@ pub(super) async fn load(session: &Session, cache: &GraphCache) -> Result<Levels
 
 async fn read(session: &Session, reading: &Reading<'_>, cache: &GraphCache) -> Result<Levels> {
     let rows = Mutex::new(LevelRows::default());
-    let (relations, others) = PARTS.split_at(RELATION_PARTS);
+    let parts: [Part; 8] = [
+        (cypher!("read/relations"), |rows, row| put(&mut rows.relations, read_relation(row))),
+        (cypher!("read/communities"), |rows, row| put(&mut rows.communities, read_community(row))),
+        (cypher!("read/members"), |rows, row| put(&mut rows.members, read_member(row))),
+        (&Kind::Summary.statements().contents, |rows, row| put(&mut rows.summaries, read_summary(row))),
+        (cypher!("read/memberships"), |rows, row| put(&mut rows.memberships, read_membership(row))),
+        (cypher!("read/reports"), |rows, row| put(&mut rows.reports, read_report(row))),
+        (cypher!("read/summary-descriptions"), |rows, row| put(&mut rows.aspects, read_aspects(row))),
+        (cypher!("read/same-as"), |rows, row| put(&mut rows.same, read_same(row))),
+    ];
+    let (relations, others) = parts.split_at(RELATION_PARTS);
     tokio::try_join!(read_parts(session, reading, relations, &rows), read_parts(session, reading, others, &rows))?;
     let rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     rows.into_levels(session, &cache.structure, &cache.state)
@@ -89,17 +100,6 @@ type Part = (&'static str, fn(&mut LevelRows, &Row) -> Option<()>);
 
 /// Parts that are relations: they are most of it.
 const RELATION_PARTS: usize = 1;
-
-const PARTS: [Part; 8] = [
-    (cypher!("read/relations"), |rows, row| put(&mut rows.relations, read_relation(row))),
-    (cypher!("read/communities"), |rows, row| put(&mut rows.communities, read_community(row))),
-    (cypher!("read/members"), |rows, row| put(&mut rows.members, read_member(row))),
-    (cypher!("read/summaries"), |rows, row| put(&mut rows.summaries, read_summary(row))),
-    (cypher!("read/memberships"), |rows, row| put(&mut rows.memberships, read_membership(row))),
-    (cypher!("read/reports"), |rows, row| put(&mut rows.reports, read_report(row))),
-    (cypher!("read/summary-descriptions"), |rows, row| put(&mut rows.aspects, read_aspects(row))),
-    (cypher!("read/same-as"), |rows, row| put(&mut rows.same, read_same(row))),
-];
 
 fn put<T>(rows: &mut Vec<T>, row: Option<T>) -> Option<()> {
     rows.push(row?);

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::download::bytes;
 use super::super::element::{Key, NO_WORD, unhex};
 use super::super::export::read_document;
-use super::super::kinds::borne;
+use super::super::kinds::{Kind, borne};
 use super::super::reader::Reading;
 use super::super::session::Session;
 use super::super::spans::Spans;
@@ -57,7 +57,17 @@ pub(super) async fn load(session: &Session, reading: &Reading<'_>, counts: Count
     let rows = Mutex::new(Rows::with_room(counts));
     // Names and mentions come after the entities that they refer to. Independent kinds are read concurrently: one is
     // parsed while the other is fetched. On several threads it took longer, because the server's work is the same.
-    let (named, rest) = LOADED.split_at(NAMED_PARTS);
+    let parts: [LoadedPart; 8] = [
+        (cypher!("read/structure-entities"), Rows::add_entity),
+        (cypher!("read/structure-names"), Rows::add_name),
+        (cypher!("read/structure-mentions"), Rows::add_mentions),
+        (cypher!("read/structure-incoming"), Rows::add_incoming),
+        (&Kind::Document.statements().contents, Rows::add_document),
+        (cypher!("read/structure-passages"), Rows::add_passage),
+        (cypher!("read/structure-outgoing"), Rows::add_outgoing),
+        (cypher!("read/structure-edges"), Rows::add_edges),
+    ];
+    let (named, rest) = parts.split_at(NAMED_PARTS);
     let (some, others) = rest.split_at(rest.len() / 2);
     tokio::try_join!(
         read_parts(session, reading, named, &rows),
@@ -99,18 +109,6 @@ const NAMED_PARTS: usize = 3;
 
 /// A part of a structure: reads the elements of a kind and adds a row; none if the row is incomplete.
 type LoadedPart = (&'static str, fn(&mut Rows, &Row) -> Option<()>);
-
-/// The parts of a structure: entities, names and mentions in this order, and the others.
-const LOADED: [LoadedPart; 8] = [
-    (cypher!("read/structure-entities"), Rows::add_entity),
-    (cypher!("read/structure-names"), Rows::add_name),
-    (cypher!("read/structure-mentions"), Rows::add_mentions),
-    (cypher!("read/structure-incoming"), Rows::add_incoming),
-    (cypher!("read/structure-documents"), Rows::add_document),
-    (cypher!("read/structure-passages"), Rows::add_passage),
-    (cypher!("read/structure-outgoing"), Rows::add_outgoing),
-    (cypher!("read/structure-edges"), Rows::add_edges),
-];
 
 /// Reads the lexicon of the version that `reading` reads.
 pub(super) async fn load_lexicon(session: &Session, reading: &Reading<'_>) -> Result<Lexicon> {

@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 use super::cache::{Admitted, Entry, Following, GraphCache, Matching, Rows, Structure, Subgraph, key, scan};
 use super::element::{self, Key, hex, put};
 use super::export::read_document;
-use super::kinds::borne_text;
+use super::kinds::{Kind, borne_text};
 use super::session::Session;
 use super::statement::{Statement, cypher};
 use crate::domain::PassageId;
@@ -100,7 +100,8 @@ impl Filtered {
             }
             Ok(())
         };
-        let statement = Statement::new("read the documents", cypher!("read/documents")).with("version", version);
+        let statement =
+            Statement::new("read the documents", &Kind::Document.statements().contents).with("version", version);
         session.for_each_row(&statement, &mut visit).await?;
         Ok(Some(filtered))
     }
