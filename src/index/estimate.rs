@@ -142,7 +142,7 @@ pub fn estimate(
     }
     check_embedder(workspace, embedder, is_renewal)?;
     let records = workspace.map(Workspace::records).transpose()?;
-    let stored = records.as_ref().map(Records::documents).transpose()?.unwrap_or_default();
+    let stored = records.as_ref().map(Records::documents_by_id).transpose()?.unwrap_or_default();
     let records = records.as_ref();
     let fingerprint = fingerprint(&options.chunk, embedder);
     let removed = records.map(Records::removed).transpose()?.unwrap_or_default();

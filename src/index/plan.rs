@@ -67,9 +67,9 @@ pub(super) fn added_by_hand(source: &str) -> Skip {
 }
 
 impl Plan {
-    pub(super) fn new(stored: Vec<StoredDocument>, fingerprint: String) -> Self {
+    pub(super) fn new(stored: FxHashMap<DocumentId, StoredDocument>, fingerprint: String) -> Self {
         Self {
-            stored: stored.into_iter().map(|document| (document.id, document)).collect(),
+            stored,
             seen: FxHashSet::default(),
             removed: FxHashSet::default(),
             is_by_hand: false,
@@ -224,16 +224,20 @@ mod tests {
         }
     }
 
+    fn by_id(stored: Vec<StoredDocument>) -> FxHashMap<DocumentId, StoredDocument> {
+        stored.into_iter().map(|it| (it.id, it)).collect()
+    }
+
     #[test]
     fn a_document_is_judged_by_content_and_settings() {
         let [a, b] = ["a", "b"].map(|id| DocumentId::of(&[id.as_bytes()]));
-        let mut plan = Plan::new(vec![stored("a", "r")], "f".to_owned());
+        let mut plan = Plan::new(by_id(vec![stored("a", "r")]), "f".to_owned());
         assert_eq!(plan.judge(b, "r", &[1; 32]), Verdict::Added);
         assert_eq!(plan.judge(a, "r", &[1; 32]), Verdict::Unchanged);
         assert_eq!(plan.judge(a, "s", &[1; 32]), Verdict::Moved);
         assert_eq!(plan.judge(a, "r", &[2; 32]), Verdict::Changed);
         assert_eq!(plan.moved, [("r".to_owned(), 1)].into());
-        let mut other = Plan::new(vec![stored("a", "r")], "g".to_owned());
+        let mut other = Plan::new(by_id(vec![stored("a", "r")]), "g".to_owned());
         assert_eq!(other.judge(a, "r", &[1; 32]), Verdict::Changed);
     }
 
@@ -246,7 +250,7 @@ mod tests {
         };
         let [a, b] = ["a", "b"].map(|name| removed(name).id);
         let plan = |sources: &Sources| {
-            let mut plan = Plan::new(vec![], "f".to_owned()).without(&[removed("a")], sources);
+            let mut plan = Plan::new(by_id(vec![]), "f".to_owned()).without(&[removed("a")], sources);
             let verdicts = [a, b].map(|id| plan.judge(id, "r", &[1; 32]));
             (verdicts, plan.taken_back, plan.counts.added)
         };
@@ -260,21 +264,21 @@ mod tests {
         let [a, b] = ["a", "b"].map(|id| DocumentId::of(&[id.as_bytes()]));
         let stored = || vec![stored("a", HANDED_OVER), stored("b", "r")];
         let plan = |sources: &Sources| {
-            let mut plan = Plan::new(stored(), "f".to_owned()).without(&[], sources);
+            let mut plan = Plan::new(by_id(stored()), "f".to_owned()).without(&[], sources);
             let root = if matches!(sources, Sources::Paths(_)) { "r" } else { HANDED_OVER };
             let verdicts = [a, b].map(|id| plan.judge(id, root, &[2; 32]));
             (verdicts, plan.counts.changed)
         };
         assert_eq!(plan(&Sources::folder("r")), ([Verdict::ByHand, Verdict::Changed], 1));
         assert_eq!(plan(&Sources::documents([])), ([Verdict::Changed; 2], 2));
-        let mut plan = Plan::new(stored(), "f".to_owned()).without(&[], &Sources::folder("r"));
+        let mut plan = Plan::new(by_id(stored()), "f".to_owned()).without(&[], &Sources::folder("r"));
         plan.judge(DocumentId::of(&[b"c"]), "r", &[1; 32]);
         assert_eq!(plan.unseen(&["r".to_owned()].into_iter().collect(), MostGone::Remove).gone, [b]);
     }
 
     #[test]
     fn only_documents_of_the_roots_that_were_read_can_be_gone() {
-        let plan = Plan::new(vec![stored("a", "r"), stored("b", "s")], "f".to_owned());
+        let plan = Plan::new(by_id(vec![stored("a", "r"), stored("b", "s")]), "f".to_owned());
         let roots: FxHashSet<String> = ["r".to_owned()].into_iter().collect();
         let gone = plan.unseen(&roots, MostGone::Remove).gone;
         assert_eq!(gone, [DocumentId::of(&[b"a"])]);
@@ -286,7 +290,7 @@ mod tests {
     /// Returns how many documents of a root that had `held` are gone and how many are kept, if `seen` are seen again.
     fn gone_of(held: u64, seen: u64, is_other_there: bool, most_gone: MostGone) -> (usize, u64) {
         let names: Vec<String> = (0..held).map(|number| format!("r/{number}")).collect();
-        let mut plan = Plan::new(names.iter().map(|name| stored(name, "r")).collect(), "f".to_owned());
+        let mut plan = Plan::new(by_id(names.iter().map(|name| stored(name, "r")).collect()), "f".to_owned());
         for name in names.iter().take(seen as usize) {
             plan.judge(DocumentId::of(&[name.as_bytes()]), "r", &[1; 32]);
         }
@@ -322,7 +326,7 @@ mod tests {
     #[test]
     fn nothing_goes_of_a_root_that_has_no_document_any_more() {
         let documents = ["r/a.jsonl#1", "r/a.jsonl#2", "r/a.jsonl#3", "r/b.txt"];
-        let mut plan = Plan::new(documents.map(|uri| stored(uri, "r")).into(), "f".to_owned());
+        let mut plan = Plan::new(by_id(documents.map(|uri| stored(uri, "r")).into()), "f".to_owned());
         plan.note_unread("r/a.jsonl".to_owned());
         let roots = ["r".to_owned()].into_iter().collect();
         // One of four is less than half, but nothing shows that this is still the same folder.
@@ -344,7 +348,7 @@ mod tests {
             "m/e.txt",
         ];
         let unseen = |unread: &[&str]| {
-            let mut plan = Plan::new(documents.map(|uri| stored(uri, "r")).into(), "f".to_owned());
+            let mut plan = Plan::new(by_id(documents.map(|uri| stored(uri, "r")).into()), "f".to_owned());
             for source in unread {
                 plan.note_unread((*source).to_owned());
             }

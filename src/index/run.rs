@@ -417,7 +417,7 @@ impl Run {
             let settings = self.settings();
             self.writer.records().set_chunking(&settings)?;
         }
-        let stored = self.writer.records().documents()?;
+        let stored = self.writer.records().documents_by_id()?;
         let known = stored.len();
         let removed = self.writer.records().removed()?;
         let mut plan = Plan::new(stored, self.fingerprint()).without(&removed, sources);

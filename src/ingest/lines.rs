@@ -3,9 +3,11 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 
-use rayon::prelude::*;
 use serde::de::DeserializeSeed as _;
 use serde_json::{Map, Value};
 
@@ -22,71 +24,88 @@ pub(super) fn read(path: &Path, bytes_max: u64, visit: &mut Visit<'_>) -> Result
     }
 }
 
-/// Bytes of lines that are parsed together, on all processors.
-const BATCH_BYTES: u64 = 1 << 20;
+/// Bytes of lines that are parsed together.
+const BATCH_BYTES: u64 = 256 << 10;
 
-/// Calls `visit` for each line of what is read.
-pub(super) fn read_from(file: &mut impl BufRead, bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
-    let (mut next, mut offset, mut is_empty) = (1, 0, true);
-    loop {
-        let (lines, end) = read_batch(file, bytes_max, (&mut next, &mut offset));
-        let parsed = lines.into_par_iter().map(|line| (line.number, line.parse(bytes_max)));
-        for (number, parsed) in parsed.collect::<Vec<_>>() {
-            let Some(parsed) = parsed else { continue };
+/// What lines hold, each with its number.
+type Parsed = Vec<(u32, Result<Map<String, Value>, String>)>;
+
+/// Calls `visit` for each line of what is read. While it works on some, the next are parsed on another thread.
+pub(super) fn read_from(file: &mut (impl BufRead + Send), bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
+    let mut is_empty = true;
+    let mut take = |parsed: Parsed| {
+        parsed.into_iter().try_for_each(|(number, parsed)| {
             is_empty = false;
-            visit(Place::Line(number), parsed.map(|fields| Record { fields, begins: Begins::line(number) }))?;
-        }
-        match end {
-            None => {}
-            Some(Ok(())) if is_empty => return visit(Place::File, Err(NO_RECORD.to_owned())),
-            Some(Ok(())) => return Ok(()),
-            Some(Err(error)) => return visit(Place::Line(next), Err(refused(&error))),
-        }
+            visit(Place::Line(number), parsed.map(|fields| Record { fields, begins: Begins::line(number) }))
+        })
+    };
+    let mut lines = Lines { file, bytes_max, next: 1, offset: 0, end: None };
+    take(lines.parse_batch())?;
+    let lines = if lines.end.is_some() {
+        lines
+    } else {
+        thread::scope(|scope| {
+            // Of any file, two batches are in memory.
+            let (sender, batches) = mpsc::sync_channel(0);
+            let parsing = scope.spawn(move || {
+                while lines.end.is_none() && sender.send(lines.parse_batch()).is_ok() {}
+                lines
+            });
+            let taken = batches.into_iter().try_for_each(&mut take);
+            let lines = parsing.join().unwrap_or_else(|panic| resume_unwind(panic));
+            taken.map(|()| lines)
+        })?
+    };
+    match lines.end {
+        Some(Err(error)) => visit(Place::Line(lines.next), Err(refused(&error))),
+        _ if is_empty => visit(Place::File, Err(NO_RECORD.to_owned())),
+        _ => Ok(()),
     }
 }
 
-/// A line of a file.
-struct Line {
-    number: u32,
-    /// The byte of the file at which it begins.
-    offset: u64,
-    /// How many bytes it has.
-    read: u64,
-    /// It, unless it is too long.
-    bytes: Vec<u8>,
-}
-
-/// Reads some lines; also returns how reading ended, if it did. `next` and `offset` are the number of the next line and
-/// the byte at which it begins.
-fn read_batch(
-    file: &mut impl BufRead,
+/// The lines of a file.
+struct Lines<'f, F> {
+    file: &'f mut F,
     bytes_max: u64,
-    (next, offset): (&mut u32, &mut u64),
-) -> (Vec<Line>, Option<io::Result<()>>) {
-    let (mut lines, before) = (Vec::new(), *offset);
-    while *offset - before < BATCH_BYTES {
-        let mut bytes = Vec::new();
-        let read = match read_line(file, bytes_max, &mut bytes) {
-            Ok(0) => return (lines, Some(Ok(()))),
-            Ok(read) => read,
-            Err(error) => return (lines, Some(Err(error))),
-        };
-        lines.push(Line { number: *next, offset: *offset, read, bytes });
-        *next = next.saturating_add(1);
-        *offset += read;
-    }
-    (lines, None)
+    /// The number of the next line, and the byte at which it begins.
+    next: u32,
+    offset: u64,
+    /// How reading ended, if it did.
+    end: Option<io::Result<()>>,
 }
 
-impl Line {
-    /// Returns the record in it, or why there is none; nothing if it is blank.
-    fn parse(&self, bytes_max: u64) -> Option<Result<Map<String, Value>, String>> {
-        if self.read > self.bytes.len() as u64 {
-            return Some(Err(too_large(self.read, bytes_max)));
+impl<F: BufRead> Lines<'_, F> {
+    /// Reads and parses some lines; blank ones are left out.
+    fn parse_batch(&mut self) -> Parsed {
+        let (mut parsed, mut line, first) = (Parsed::new(), Vec::new(), self.offset);
+        while self.offset - first < BATCH_BYTES {
+            line.clear();
+            match read_line(self.file, self.bytes_max, &mut line) {
+                Ok(0) => {
+                    self.end = Some(Ok(()));
+                    break;
+                }
+                Ok(read) => {
+                    parsed.extend(self.parse(&line, read).map(|it| (self.next, it)));
+                    self.next = self.next.saturating_add(1);
+                    self.offset += read;
+                }
+                Err(error) => {
+                    self.end = Some(Err(error));
+                    break;
+                }
+            }
         }
-        let is_first = self.number == 1;
-        let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK).filter(|_| is_first).unwrap_or(&self.bytes);
-        let begins = self.offset + (self.bytes.len() - bytes.len()) as u64;
+        parsed
+    }
+
+    /// Returns the record on the next line, which has `read` bytes, or why there is none; nothing if it is blank.
+    fn parse(&self, line: &[u8], read: u64) -> Option<Result<Map<String, Value>, String>> {
+        if read > line.len() as u64 {
+            return Some(Err(too_large(read, self.bytes_max)));
+        }
+        let bytes = line.strip_prefix(BYTE_ORDER_MARK).filter(|_| self.next == 1).unwrap_or(line);
+        let begins = self.offset + (line.len() - bytes.len()) as u64;
         (!bytes.trim_ascii().is_empty()).then(|| parse_line(bytes, begins))
     }
 }

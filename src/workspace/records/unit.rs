@@ -120,12 +120,23 @@ impl Records {
         read.map(|all| all.into_iter().collect()).map_err(Error::records("read"))
     }
 
-    /// Returns these data for every document, by id.
+    /// Returns these data for every document, in the order of ids.
     ///
     /// # Errors
     ///
     /// If the records cannot be read.
     pub fn documents(&self) -> Result<Vec<StoredDocument>> {
+        let mut documents: Vec<StoredDocument> = self.documents_by_id()?.into_values().collect();
+        documents.sort_unstable_by_key(|it| it.id);
+        Ok(documents)
+    }
+
+    /// Returns these data for every document, by id.
+    ///
+    /// # Errors
+    ///
+    /// If the records cannot be read.
+    pub fn documents_by_id(&self) -> Result<FxHashMap<DocumentId, StoredDocument>> {
         // Each table from beginning to end: all of it is needed, and looking up rows one by one takes far longer.
         const DOCUMENTS: &str = "SELECT id, root, uri, content FROM documents NOT INDEXED";
         // A key that is no id is of no document.
@@ -133,20 +144,23 @@ impl Records {
              WHERE stage = ?1 AND state = ?2 AND length(key) = 16";
         let read = || {
             let _transaction = self.connection.unchecked_transaction()?;
-            let mut units = self.connection.prepare(UNITS)?;
             let mut shared = SharedTexts::default();
-            let unit = |row: &Row<'_>| {
-                Ok((DocumentId::from_bytes(super::bytes(row, 0)?), shared.share(row.get_ref(1)?.as_str()?)))
-            };
-            let units = units.query_map(params![STAGE, DONE], unit)?;
-            let mut fingerprints: FxHashMap<DocumentId, Arc<str>> = units.collect::<rusqlite::Result<_>>()?;
-            let mut documents = self.read_all(DOCUMENTS, |row| {
+            let mut documents = FxHashMap::default();
+            let mut statement = self.connection.prepare(DOCUMENTS)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
                 let id = DocumentId::from_bytes(super::bytes(row, 0)?);
                 let root = shared.share(row.get_ref(1)?.as_str()?);
                 let (uri, content) = (row.get(2)?, super::bytes(row, 3)?);
-                Ok(StoredDocument { id, root, uri, content, fingerprint: fingerprints.remove(&id) })
-            })?;
-            documents.sort_unstable_by_key(|it| it.id);
+                documents.insert(id, StoredDocument { id, root, uri, content, fingerprint: None });
+            }
+            let mut statement = self.connection.prepare(UNITS)?;
+            let mut rows = statement.query(params![STAGE, DONE])?;
+            while let Some(row) = rows.next()? {
+                if let Some(document) = documents.get_mut(&DocumentId::from_bytes(super::bytes(row, 0)?)) {
+                    document.fingerprint = Some(shared.share(row.get_ref(1)?.as_str()?));
+                }
+            }
             Ok(documents)
         };
         read().map_err(Error::records("read"))
