@@ -98,7 +98,7 @@ struct Arrays {
 }
 
 impl Arrays {
-    /// Opens the arrays with these names. Those of later programs are empty where they are missing.
+    /// Opens the arrays with these names. Later ones are empty where they are missing.
     fn open(file: &Arc<HeldFile>, names: &[(&str, bool)]) -> Result<Self> {
         let sections = Sections::of(file)?;
         let range = |(name, is_later): &(&str, bool)| {

@@ -124,6 +124,14 @@ impl Versions {
         Ok(foreign)
     }
 
+    /// Removes versions that were begun and not finished.
+    pub(super) fn clear_unfinished(&self) -> Result<()> {
+        let is_unfinished = |path: &Path| VersionName::parse(path) == Some(VersionName::Unfinished);
+        let entries = files::entries_of_own(&self.path)?.into_iter();
+        let mut unfinished = entries.filter(|(path, found)| *found == Found::Folder && is_unfinished(path));
+        unfinished.try_for_each(|(path, _)| Remover { foreign: &mut Vec::new() }.remove(&path))
+    }
+
     /// Makes the folders of a version that is to be written.
     pub(super) fn begin(&self, version: IndexVersion) -> Result<PathBuf> {
         let folder = self.path.join(format!("{UNFINISHED}{version}"));

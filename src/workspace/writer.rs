@@ -292,9 +292,9 @@ impl Writer {
         Ok(BegunVersion { version, folder, files, sizes })
     }
 
-    /// Removes what an unfinished version left, if that is possible; the next run does it otherwise.
-    pub fn discard(&mut self) {
-        if let Err(error) = self.clear_leftovers() {
+    /// Removes a version that was begun, if that is possible; the next run does it otherwise.
+    pub fn discard(&self) {
+        if let Err(error) = self.versions.clear_unfinished() {
             tracing::debug!(%error, "an unfinished version stays for now");
         }
     }
@@ -305,12 +305,14 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// If the parts do not belong together or cannot be written; then the current version is the one that was.
+    /// If the parts do not belong together or cannot be written, and [`Error::Cancelled`]; then the current version is
+    /// the one that was.
     pub fn publish_version(&mut self, begun: BegunVersion, parts: &VersionParts<'_>) -> Result<(IndexVersion, Counts)> {
         begun.check(&parts.graph.view())?;
         let counts = begun.counts(parts);
         let BegunVersion { version, folder, mut files, sizes } = begun;
         files.extend(write_arrays(&folder, parts, sizes.outgoing)?);
+        self.cancellation.check()?;
         self.versions.finish(&folder, version)?;
         let row = VersionRow {
             version,
@@ -333,8 +335,8 @@ impl Writer {
     /// Removes the folders of unused versions: those that the records do not name.
     fn clear_leftovers(&mut self) -> Result<()> {
         let kept = match self.records.kept_versions() {
-            // Without knowing which files are in use, none is removed.
-            Err(error) if error.kind() == ErrorKind::Corrupt => return Ok(()),
+            // Without knowing which versions are in use, none that was finished is removed.
+            Err(error) if error.kind() == ErrorKind::Corrupt => return self.versions.clear_unfinished(),
             kept => kept?,
         };
         self.foreign = self.versions.clear(&kept)?;

@@ -220,12 +220,15 @@ fn a_run_that_was_told_to_stop_keeps_what_it_finished_and_the_next_goes_on() {
         assert!(matches!(stopped, Err(Error::Cancelled)), "{stage} {done}: {stopped:?}");
         let status = workspace(&path).status().unwrap();
         assert_eq!((status.version, status.is_changed), (None, true), "{stage}");
+        assert_eq!(std::fs::read_dir(path.join("versions")).unwrap().count(), 0, "{stage}");
         status.units_pending
     };
     assert_eq!(stop_at("reading", 5), 5);
     assert_eq!(stop_at("reading", 20), 20);
     assert_eq!(stop_at("collecting", 0), 42);
     assert_eq!(stop_at("matching questions", 7), 42);
+    assert_eq!(stop_at("finding topics", 8), 42);
+    assert_eq!(stop_at("writing", 9), 42);
     let report = index(&path, &sources);
     assert_eq!((report.documents.added, report.documents.unchanged, report.version.0), (0, 42, 1));
     index(&clean, &sources);

@@ -78,6 +78,24 @@ fn records_that_name_a_file_elsewhere_open_nothing() {
 }
 
 #[test]
+fn a_begun_version_is_cleared_even_if_the_records_do_not_say_which_are_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let records = rusqlite::Connection::open(folder.path().join(RECORDS)).unwrap();
+    assert_eq!(records.execute("UPDATE versions SET files = files || ' '", []).unwrap(), 1);
+    drop(records);
+    let mut writer = workspace.writer().unwrap();
+    assert_eq!(writer.records().kept_versions().unwrap_err().kind(), ErrorKind::Corrupt);
+    drop(begin_empty(&mut writer));
+    drop(writer);
+    let mut writer = workspace.writer().unwrap();
+    assert!(version_folder(folder.path(), IndexVersion(1)).exists());
+    drop(begin_empty(&mut writer));
+    assert_eq!(publish(&mut writer), IndexVersion(2));
+    workspace.snapshot().unwrap().check().unwrap();
+}
+
+#[test]
 fn a_version_that_was_damaged_is_made_again_from_the_records() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = indexed(folder.path());
