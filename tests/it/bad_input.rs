@@ -93,6 +93,7 @@ fn what_cannot_be_read_is_named_and_counted_and_the_rest_is_indexed() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_document_of_50_mb_is_indexed_or_named() {
     let cli = Cli::new();
     cli.write("notes/good.md", "# Mill\n\nThe mill stands.");

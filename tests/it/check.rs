@@ -334,6 +334,7 @@ fn flip_bits(original: fn(&Path) -> Original, count: usize, seed: u64) -> [usize
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_changed_bit_is_harmless_or_found() {
     let count = std::env::var("CAIRN_TEST_FLIPS").ok().and_then(|it| it.parse().ok()).unwrap_or(20);
     for (original, made) in [(original as fn(&Path) -> _, "at once"), (original_from_a_change, "from a change")] {

@@ -110,6 +110,7 @@ fn what_is_published_is_what_the_index_holds_and_each_version_replaces_the_last(
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn every_node_has_a_name_and_vectors_and_texts_are_found() {
     let Some((database, _cli)) = harbor_database() else { return };
     assert_eq!(database.count("MATCH (n) WHERE n.name IS NULL OR n.name = '' RETURN count(n) AS n"), 0);

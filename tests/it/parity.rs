@@ -22,6 +22,7 @@ const PROTOTYPE: [(&str, f64, f64); 3] =
 const TOLERANCE: f64 = 1.0;
 
 #[tokio::test]
+#[ignore = "slow: `.ci/run` runs it"]
 async fn trail_with_titles_finds_what_the_prototype_finds() {
     for (bundle, expect, _) in asked_about("musique-dev") {
         compare(bundle, Some("title".to_owned()), expect).await;
@@ -29,6 +30,7 @@ async fn trail_with_titles_finds_what_the_prototype_finds() {
 }
 
 #[tokio::test]
+#[ignore = "slow: `.ci/run` runs it"]
 async fn trail_without_titles_finds_what_the_prototype_finds() {
     for (bundle, _, expect) in asked_about("hotpot-dev") {
         compare(bundle, None, expect).await;

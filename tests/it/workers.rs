@@ -79,6 +79,7 @@ fn a_row_names_its_columns_and_is_a_document_where_that_is_asked_for() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn what_does_harm_is_left_out_with_its_reason_and_others_are_read() {
     let cli = Cli::new();
     for (name, bytes) in documents::hostile() {

@@ -26,6 +26,7 @@ fn indexed(shape: &Shape, bytes: usize) -> (tempfile::TempDir, cairn::Result<cai
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_document_of_any_shape_is_indexed_or_left_out_with_a_reason() {
     assert!(SHAPES.len() >= 35);
     for shape in SHAPES {

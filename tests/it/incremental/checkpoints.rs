@@ -49,6 +49,7 @@ fn found(cli: &Cli, index: &str) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_run_with_early_versions_ends_as_one_without() {
     let cli = Cli::new();
     write(&cli, DOCUMENTS);
@@ -73,6 +74,7 @@ fn a_run_with_early_versions_ends_as_one_without() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_run_killed_after_an_early_version_keeps_it_and_is_continued() {
     let cli = Cli::new();
     write(&cli, DOCUMENTS);
@@ -100,6 +102,7 @@ fn a_run_killed_after_an_early_version_keeps_it_and_is_continued() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn documents_not_read_yet_are_not_gone_and_can_come_in_an_otherwise_empty_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");

@@ -101,6 +101,7 @@ fn files_that_change_come_or_go_are_indexed_and_others_are_not() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_folder_that_disappears_and_comes_back_is_still_watched() {
     let cli = notes();
     let watching = Watching::begin(&cli, &["notes"]);

@@ -25,6 +25,7 @@ fn whole_body(afterwards: Afterwards) -> Play {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_reply_that_came_whole_is_kept_though_its_connection_stays_open_or_breaks() {
     let finish = r#"{"choices": [{"delta": {}, "finish_reason": "stop"}]}"#;
     let answer = answer();

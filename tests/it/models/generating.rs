@@ -481,6 +481,7 @@ pub(crate) fn faults() -> Vec<Play> {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn every_fault_of_a_server_ends_in_time_leaves_the_rest_and_loses_nothing() {
     thread::scope(|scope| {
         for play in faults() {

@@ -45,6 +45,7 @@ fn sent(server: &ChatServer) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_run_that_is_killed_again_and_again_sends_the_texts_of_the_calls_under_way_again_and_no_others() {
     let (whole, once) = {
         let server = ChatServer::start([Play::Embeds(16)]);

@@ -127,6 +127,7 @@ fn auto_makes_the_best_of_the_calls_and_asks_nothing_without_a_number() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_useless_model_leaves_the_results_of_the_search() {
     let cli = indexed();
     let plain = cli.json(&["search", QUESTION]);

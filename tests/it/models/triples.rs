@@ -12,6 +12,7 @@ use cairn::{
 use crate::support::{Cli, shared_data};
 
 #[tokio::test]
+#[ignore = "slow: `.ci/run` runs it"]
 async fn recorded_triples_become_questions_of_an_index_and_what_is_too_little_leaves_those_of_rules() {
     let Some(folder) = shared_data("musique-openie") else { return };
     let (place, corpus) = (Cli::new(), folder.join("corpus.jsonl"));
@@ -45,6 +46,7 @@ async fn recorded_triples_become_questions_of_an_index_and_what_is_too_little_le
 }
 
 #[tokio::test]
+#[ignore = "slow: `.ci/run` runs it"]
 async fn recorded_triples_become_entities_and_relations_of_an_index() {
     let Some(folder) = shared_data("musique-openie") else { return };
     let (place, corpus) = (Cli::new(), folder.join("corpus.jsonl"));

@@ -55,6 +55,7 @@ fn a_publish_after_one_reads_no_keys_back() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn foreign_deletions_and_additions_are_noticed_and_repaired() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);

@@ -111,6 +111,7 @@ fn a_structure_read_again_or_from_a_copy_is_that_of_the_index() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn every_strategy_finds_what_it_finds_in_the_index() {
     let Some((database, cli)) = harbor_database() else { return };
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
@@ -280,6 +281,7 @@ fn an_embedder_behind_a_server_is_asked_for_the_question_and_for_nothing_else() 
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_filter_holds_in_the_database_too() {
     let Some(database) = database() else { return };
     let cli = Cli::new();

@@ -53,6 +53,7 @@ pub(super) fn described() -> (Cli, ChatServer) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn what_a_model_found_and_wrote_is_seen_in_the_database_and_is_whole_in_a_clone() {
     let Some(database) = database() else { return };
     let (cli, server) = described();

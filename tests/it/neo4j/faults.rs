@@ -83,6 +83,7 @@ async fn until(is_so: impl Fn() -> bool) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_connection_that_is_cut_at_any_message_of_a_question_changes_no_answer() {
     let Some(database) = database() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -62,6 +62,7 @@ fn assert_same_levels(held: &dyn GraphReader, kept: &Snapshot) {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn levels_read_again_or_from_a_copy_are_those_of_the_index() {
     let Some(database) = database() else { return };
     let copies = tempfile::tempdir().unwrap();
@@ -98,6 +99,7 @@ fn levels(result: &SearchResult) -> LayersFound {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn the_levels_of_the_demo_say_the_same_from_the_database_as_from_the_index() {
     let Some((database, cli)) = harbor_database() else { return };
     let workspace = Workspace::open(cli.folder().join(".cairn")).unwrap();
@@ -153,6 +155,7 @@ fn what_a_filter_leaves_out_is_in_no_level_and_leads_nowhere() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn what_walks_all_of_a_graph_is_refused_where_neo4j_walks_it() {
     let Some((database, cli)) = harbor_database() else { return };
     block_on(async {
@@ -217,6 +220,7 @@ fn a_hierarchy_that_was_changed_by_hand_is_refused_and_breaks_nothing() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_version_that_is_published_meanwhile_has_levels_of_its_own() {
     let Some(database) = database() else { return };
     let (cli, workspace) = published_harbor(&database);
@@ -260,6 +264,7 @@ fn a_name_that_means_another_in_many_documents_does_so_in_each() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn a_store_that_is_walked_in_the_database_has_no_levels() {
     let Some((database, _cli)) = harbor_database() else { return };
     block_on(async {

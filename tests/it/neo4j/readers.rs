@@ -25,6 +25,7 @@ fn edition(number: usize) -> Sources {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn every_read_is_of_one_version_while_others_are_published() {
     let Some(database) = database() else { return };
     let folder = tempfile::tempdir().unwrap();

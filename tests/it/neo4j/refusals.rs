@@ -51,6 +51,7 @@ fn a_database_that_is_not_there_or_not_ours_is_left_alone() {
 }
 
 #[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn what_users_add_stays_and_another_index_is_refused() {
     let Some(database) = database() else { return };
     let cli = indexed_mill();
