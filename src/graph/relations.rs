@@ -190,6 +190,9 @@ fn summed(mut found: Vec<Relation>) -> Vec<Relation> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Span;
+    use crate::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
+    use crate::graph::packed::PackedGraph;
 
     #[test]
     fn pairs_are_summed_whatever_their_order_and_lists_say_nothing() {
@@ -209,5 +212,32 @@ mod tests {
             expect([8, 9], 0.5, None),
         ];
         assert_eq!(summed(found), all);
+    }
+
+    #[test]
+    fn relations_of_many_blocks_are_those_of_one_document_after_the_other() {
+        const NAMES: [&str; 5] = ["Ada Lorne", "Heron Bridge", "Toll Tower", "Quay House", "Mill Green"];
+        let text = |number: usize| {
+            let [a, b, c] = [number, number / 5, number / 25].map(|it| NAMES[it % NAMES.len()]);
+            format!("There {a} saw {b} and {c}.")
+        };
+        let texts: Vec<(String, [Span; 1])> =
+            (0..2 * BLOCK + 7).map(text).map(|it| (it.clone(), [Span::from(0..it.len())])).collect();
+        let mut documents = Vec::new();
+        for (text, sentences) in &texts {
+            let passage = NamedPassage { text, sentences, media_type: "", extraction: None };
+            documents.push(NamedDocument { title: None, passages: vec![passage] });
+        }
+        let mut packed = PackedGraph::default();
+        pack_mentions(&documents, &mut packed, None, &Cancellation::default()).unwrap();
+        let graph = packed.view();
+        let entities: Vec<EntityOrdinal> = graph.entity_documents.ordinals().collect();
+        let (places, mut expect) = (places(&graph, &entities), Vec::new());
+        for (document, (_, subject)) in graph.documents().zip(subjects(&graph, &places)) {
+            let subject = Some(subject).filter(|place| *place != u32::MAX);
+            add_document(&graph, &places, (document, subject), &mut expect);
+        }
+        assert!(expect.len() > documents.len(), "{}", expect.len());
+        assert_eq!(by_rule(&graph, &places, &Cancellation::default()).unwrap(), expect);
     }
 }

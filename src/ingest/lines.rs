@@ -30,7 +30,8 @@ const BATCH_BYTES: u64 = 256 << 10;
 /// What lines hold, each with its number.
 type Parsed = Vec<(u32, Result<Map<String, Value>, String>)>;
 
-/// Calls `visit` for each line of what is read. While it works on some, the next are parsed on another thread.
+/// Calls `visit` for each line of what is read. While `visit` works on some lines, the next are parsed on another
+/// thread.
 pub(super) fn read_from(file: &mut (impl BufRead + Send), bytes_max: u64, visit: &mut Visit<'_>) -> Result<()> {
     let mut is_empty = true;
     let mut take = |parsed: Parsed| {

@@ -360,6 +360,43 @@ fn lines_of_many_batches_come_in_order_each_with_its_number() {
     assert!(reason.contains(&bad_byte.to_string()), "{bad_byte}: {reason}");
 }
 
+/// Lines, and an error where they end.
+struct Broken<'l>(&'l [u8]);
+
+impl std::io::Read for Broken<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => Err(std::io::Error::other("the disk is gone")),
+            read => Ok(read),
+        }
+    }
+}
+
+#[test]
+fn reading_lines_stops_where_its_visitor_or_the_file_does() {
+    let line = format!("{}\n", serde_json::json!({ "text": "a".repeat(100 << 10) }));
+    let lines = line.repeat(40);
+    for last in [1, 2, 17, 40] {
+        let mut count = 0;
+        let mut stop = |_: place::Place, _: Result<place::Record, String>| {
+            count += 1;
+            if count == last { Err(Error::Cancelled) } else { Ok(()) }
+        };
+        let ended = lines::read_from(&mut lines.as_bytes(), 1 << 20, &mut stop);
+        assert!(matches!(ended, Err(Error::Cancelled)), "{last}");
+        assert_eq!(count, last);
+    }
+    let mut found = Vec::new();
+    let mut keep = |place: place::Place, record: Result<place::Record, String>| {
+        found.push((place.to_string(), record.err()));
+        Ok(())
+    };
+    lines::read_from(&mut std::io::BufReader::new(Broken(lines.as_bytes())), 1 << 20, &mut keep).unwrap();
+    let (place, reason) = found.pop().unwrap();
+    assert_eq!((place.as_str(), reason.as_deref()), (":41", Some("cannot be read: the disk is gone")));
+    assert!(found.len() == 40 && found.iter().all(|(_, reason)| reason.is_none()));
+}
+
 /// Run it with `cargo test --lib --no-default-features ingest`.
 #[test]
 #[cfg(not(any(feature = "archives", feature = "html", feature = "pdf", feature = "tables")))]

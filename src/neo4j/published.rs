@@ -65,7 +65,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Reads the published state that a database names; none if another or none is kept, if a program with other kinds
+    /// Reads the published state that a database names; none if another or none is kept, if a program with fewer kinds
     /// kept it, or if it is damaged.
     pub(super) fn read(path: &Path, state: Option<&IndexState>) -> Option<Self> {
         let publish = state.map(|state| &state.publish).filter(|it| !it.is_empty())?;

@@ -86,11 +86,12 @@ pub fn pack_hierarchy_after(
     let mut carried = earlier.and_then(|it| Carried::of(it, &names, (&entities, &related), options.kept_min));
     let untouched = earlier.filter(|_| carried.is_some());
     let untouched = untouched.and_then(|it| Untouched::of(both, (&entities, &related), sentences, &it));
-    let whole = carried.is_none().then(|| WeightedGraph::of_edges(entities.len(), &edges));
-    let found = match (&carried, &whole) {
-        (Some(carried), _) => carried.communities(&edges),
-        (None, Some(network)) => levels(network, &options.communities, cancellation)?,
-        (None, None) => Vec::new(),
+    let (found, whole) = match &carried {
+        Some(carried) => (carried.communities(&edges), None),
+        None => {
+            let network = WeightedGraph::of_edges(entities.len(), &edges);
+            (levels(&network, &options.communities, cancellation)?, Some(network))
+        }
     };
     let (communities, before) = worth_keeping(found, options.members_min);
     let known = known_reports(&communities, &before, &entities, untouched.as_ref());

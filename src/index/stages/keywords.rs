@@ -13,6 +13,7 @@ use crate::workspace::QuestionPart;
 /// What the last version knows of the keywords of a corpus.
 pub(super) struct KnownKeywords<'a> {
     graph: PassageGraph<'a>,
+    texts: TextList<'a, KeywordOrdinal>,
     /// The number that each question had there, or [`GONE`].
     incoming: Vec<u32>,
     outgoing: Vec<u32>,
@@ -35,8 +36,10 @@ impl<'a> KnownKeywords<'a> {
             }
             before
         };
+        let graph = difference.map(|it| it.graph).unwrap_or_default();
         Self {
-            graph: difference.map(|it| it.graph).unwrap_or_default(),
+            graph,
+            texts: TextList::of(graph.keyword_ends, graph.keyword_texts.items()),
             incoming: before(Field::Incoming, corpus.incoming.len()),
             outgoing: before(Field::Outgoing, corpus.outgoing.len()),
         }
@@ -45,7 +48,7 @@ impl<'a> KnownKeywords<'a> {
     pub(super) fn incoming(&self) -> KnownSide<'_, IncomingOrdinal> {
         let graph = &self.graph;
         KnownSide {
-            texts: self.texts(),
+            texts: self.texts,
             before: &self.incoming,
             rows: graph.incoming_keywords,
             numbers: graph.incoming_keyword,
@@ -55,15 +58,11 @@ impl<'a> KnownKeywords<'a> {
     pub(super) fn outgoing(&self) -> KnownSide<'_, OutgoingOrdinal> {
         let graph = &self.graph;
         KnownSide {
-            texts: self.texts(),
+            texts: self.texts,
             before: &self.outgoing,
             rows: graph.outgoing_keywords,
             numbers: graph.outgoing_keyword,
         }
-    }
-
-    fn texts(&self) -> TextList<'a, KeywordOrdinal> {
-        TextList::of(self.graph.keyword_ends, self.graph.keyword_texts.items())
     }
 }
 
