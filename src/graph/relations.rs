@@ -106,7 +106,9 @@ fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation
     };
     let blocks = documents.par_chunks(BLOCK).map(of_block).collect::<Result<Vec<Vec<Relation>>>>()?;
     let mut found = Vec::with_capacity(blocks.iter().map(Vec::len).sum());
-    blocks.into_iter().for_each(|block| found.extend(block));
+    for block in blocks {
+        found.extend(block);
+    }
     Ok(found)
 }
 

@@ -144,7 +144,7 @@ struct Making<'m> {
     handle: &'m Handle,
 }
 
-impl<'m> Making<'m> {
+impl Making<'_> {
     fn names(&self) -> Result<Named> {
         let Self { corpus, difference, texts, extracted, .. } = *self;
         let names = Names { corpus, difference, texts, extracted, cancellation: &self.options.cancellation };

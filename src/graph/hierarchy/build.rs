@@ -86,12 +86,11 @@ pub fn pack_hierarchy_after(
     let mut carried = earlier.and_then(|it| Carried::of(it, &names, (&entities, &related), options.kept_min));
     let untouched = earlier.filter(|_| carried.is_some());
     let untouched = untouched.and_then(|it| Untouched::of(both, (&entities, &related), sentences, &it));
-    let (found, whole) = match &carried {
-        Some(carried) => (carried.communities(&edges), None),
-        None => {
-            let network = WeightedGraph::of_edges(entities.len(), &edges);
-            (levels(&network, &options.communities, cancellation)?, Some(network))
-        }
+    let (found, whole) = if let Some(carried) = &carried {
+        (carried.communities(&edges), None)
+    } else {
+        let network = WeightedGraph::of_edges(entities.len(), &edges);
+        (levels(&network, &options.communities, cancellation)?, Some(network))
     };
     let (communities, before) = worth_keeping(found, options.members_min);
     let known = known_reports(&communities, &before, &entities, untouched.as_ref());

@@ -237,7 +237,9 @@ fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (dimension
     }
     let mut members: Vec<Vec<(usize, f32)>> = vec![Vec::new(); clusters];
     for (at, of_one) in memberships.iter().enumerate() {
-        of_one.iter().for_each(|(cluster, weight)| members[*cluster as usize].push((at, *weight)));
+        for (cluster, weight) in of_one {
+            members[*cluster as usize].push((at, *weight));
+        }
     }
     let mean = |vector: &mut Vec<f32>, members: &Vec<(usize, f32)>| {
         vector.resize(dimension, 0.0);

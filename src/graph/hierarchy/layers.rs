@@ -82,15 +82,15 @@ enum Elements<'l> {
 /// Makes vectors of entities: the mean of those of the sentences that mention one.
 #[derive(Clone, Copy)]
 struct EntityVectors<'l> {
-    sentences: Vectors<'l>,
-    graph: PassageGraph<'l>,
+    sentences: &'l Vectors<'l>,
+    graph: &'l PassageGraph<'l>,
 }
 
 impl EntityVectors<'_> {
     /// Makes the vector of an entity, not scaled; returns whether it has one.
     fn fill(&self, entity: EntityOrdinal, vector: &mut [f32]) -> bool {
         vector.fill(0.0);
-        for sentence in sentences_of(&self.graph, entity) {
+        for sentence in sentences_of(self.graph, entity) {
             let scale = self.sentences.scales[sentence.index()];
             for (sum, code) in vector.iter_mut().zip(self.sentences.codes(sentence.0)) {
                 *sum += f32::from(*code) * scale;
@@ -165,17 +165,14 @@ pub(super) fn pack_layers(
     let (mut names, mut sparsity_below) = (Vec::new(), None);
     for number in 1..=options.layers_max {
         cancellation.check()?;
-        let clusters = match &mut kept {
-            Some((carried, _)) => {
-                let put = |place: usize, vector: &mut [f32]| layer.put(place, vector);
-                let below = (layer.numbers.as_slice(), sentences.dimension, &put as PutVector<'_>);
-                let Some(clusters) = carried.clusters(number, below, packed.summary_layer.len() as u32) else { break };
-                clusters
-            }
-            None => {
-                let vectors = layer.vectors(sentences.dimension);
-                soft_clusters(&vectors, sentences.dimension, &options.mixture, cancellation)?
-            }
+        let clusters = if let Some((carried, _)) = &mut kept {
+            let put = |place: usize, vector: &mut [f32]| layer.put(place, vector);
+            let below = (layer.numbers.as_slice(), sentences.dimension, &put as PutVector<'_>);
+            let Some(clusters) = carried.clusters(number, below, packed.summary_layer.len() as u32) else { break };
+            clusters
+        } else {
+            let vectors = layer.vectors(sentences.dimension);
+            soft_clusters(&vectors, sentences.dimension, &options.mixture, cancellation)?
         };
         let members = Members::of(&clusters, &layer);
         let sparsity = cluster_sparsity(members.0.iter().map(Vec::len), layer.numbers.len());
@@ -208,12 +205,12 @@ pub fn cluster_sparsity(sizes: impl Iterator<Item = usize>, count: usize) -> f64
 }
 
 fn entity_layer<'l>(
-    sentences: &Vectors<'l>,
+    sentences: &'l Vectors<'l>,
     entities: &[EntityOrdinal],
-    graph: &PassageGraph<'l>,
+    graph: &'l PassageGraph<'l>,
     cancellation: &Cancellation,
 ) -> Result<Layer<'l>> {
-    let vectors = EntityVectors { sentences: *sentences, graph: *graph };
+    let vectors = EntityVectors { sentences, graph };
     let with_one = |entities: &[EntityOrdinal]| {
         cancellation.check()?;
         let mut vector = vec![0.0; sentences.dimension];
