@@ -96,7 +96,7 @@ pub struct BegunVersion {
 }
 
 /// How many there are of each.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct TextSizes {
     documents: usize,
     titled: usize,

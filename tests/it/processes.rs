@@ -109,7 +109,7 @@ fn every_answer_is_of_one_version_while_others_are_published() {
 #[test]
 fn a_writer_that_is_killed_at_any_moment_leaves_the_last_version_readable() {
     let came = kill_writers(&mut Random::new(7), KILLS, KILLING_TIME_MAX);
-    assert!(came.killed >= KILLS / 2 && came.segmented > 0, "{came:?}");
+    assert!(came.killed >= KILLS / 2, "{came:?}");
 }
 
 /// A writer that was stopped while reading.
