@@ -56,7 +56,7 @@ pub(crate) fn hash(vectors: &Vectors<'_>, row: u32) -> u64 {
         product ^ (product >> 29)
     };
     let word = |codes: &[i8; 8]| u64::from_le_bytes(codes.map(i8::cast_unsigned));
-    let start = mixed(0x2545_f491_4f6c_dd1d, vectors.scales[row as usize].to_bits().into());
+    let start = mixed(0x2545_f491_4f6c_dd1d, vectors.scale(row).to_bits().into());
     let hash = eights.iter().fold(start, |hash, codes| mixed(hash, word(codes)));
     rest.iter().fold(hash, |hash, code| mixed(hash, code.cast_unsigned().into()))
 }

@@ -42,7 +42,7 @@ impl Panels {
     /// Copies these rows of `vectors`, in this order.
     pub(crate) fn of(vectors: &Vectors<'_>, rows: &[u32]) -> Self {
         let dimension = vectors.dimension;
-        let scales = rows.iter().map(|row| vectors.scales[*row as usize]).collect();
+        let scales = rows.iter().map(|row| vectors.scale(*row)).collect();
         let is_in_panels = has_panels() && dimension > 0 && dimension.is_multiple_of(PANEL_CODES);
         let codes = if is_in_panels {
             Codes::Panels(panels(vectors, rows))
@@ -122,7 +122,7 @@ impl Panels {
     ) {
         let scales = &self.scales[rows.clone()];
         self.each_product((vectors, items), rows, sums, |place, sums| {
-            let scale = vectors.scales[items[place] as usize];
+            let scale = vectors.scale(items[place]);
             cosines.clear();
             cosines.extend(sums.iter().zip(scales).map(|(sum, other)| *sum as f32 * scale * other));
             visit(place, cosines);

@@ -1,7 +1,5 @@
 //! Vectors in 8 bits, and their cosines.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use super::scan::{dot, dots};
@@ -21,9 +19,14 @@ pub struct Vectors<'a> {
     pub scales: &'a [f32],
     /// `dimension` codes a row.
     pub codes: &'a [i8],
-    /// The row of each item, or [`NO_ROW`], where only some items have one; else item `i` has row `i`.
+    /// More rows, of the same dimension, which are numbered after those.
+    pub added: Option<&'a QuantizedVectors>,
+    /// The row of each item, or [`NO_ROW`] if it has none; without this, item `i` has row `i`.
     pub rows: Option<&'a [u32]>,
 }
+
+/// Scales and codes of rows that lie together.
+pub(crate) type Piece<'a> = (&'a [f32], &'a [i8]);
 
 /// Rows of unit vectors in 8 bits, owned.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,12 +44,6 @@ impl QuantizedVectors {
     #[must_use]
     pub const fn new(dimension: usize) -> Self {
         Self { dimension, scales: Vec::new(), codes: Vec::new() }
-    }
-
-    /// Returns an empty list of vectors of `dimension` values, with room for so many.
-    #[must_use]
-    pub fn with_capacity(dimension: usize, rows: usize) -> Self {
-        Self { dimension, scales: Vec::with_capacity(rows), codes: Vec::with_capacity(rows * dimension) }
     }
 
     /// Appends a vector: its scale is its largest magnitude over 127, so that each value is off by at most half of
@@ -67,10 +64,10 @@ impl QuantizedVectors {
         self.codes.extend(codes.iter().map(|code| code.cast_signed()));
     }
 
-    /// Appends a row of other vectors of the same dimension, as it is.
-    pub fn push_row(&mut self, other: &Vectors<'_>, row: u32) {
-        self.scales.push(other.scales[row as usize]);
-        self.codes.extend_from_slice(other.codes(row));
+    /// Appends a row: that of an item of other vectors of the same dimension, as it is.
+    pub fn push_row(&mut self, other: &Vectors<'_>, item: u32) {
+        self.scales.push(other.scale(item));
+        self.codes.extend_from_slice(other.codes(item));
     }
 
     /// Returns the values of a row; none without an embedder.
@@ -98,7 +95,19 @@ impl QuantizedVectors {
     /// Returns the vectors as a reader sees them.
     #[must_use]
     pub fn view(&self) -> Vectors<'_> {
-        Vectors { dimension: self.dimension, scales: &self.scales, codes: &self.codes, rows: None }
+        Vectors { dimension: self.dimension, scales: &self.scales, codes: &self.codes, added: None, rows: None }
+    }
+
+    /// Puts the cosines of all rows with an item of `others`, of the same dimension, into `cosines`; none without an
+    /// embedder.
+    pub fn put_cosines(&self, (others, item): (&Vectors<'_>, u32), cosines: &mut Vec<f32>) {
+        cosines.clear();
+        if self.dimension == 0 {
+            return;
+        }
+        let (mut sums, scale) = (Vec::new(), others.scale(item));
+        dots(&self.codes, others.codes(item), &mut sums);
+        cosines.extend(sums.iter().zip(&self.scales).map(|(sum, other)| *sum as f32 * scale * other));
     }
 }
 
@@ -112,7 +121,7 @@ impl<'a> Vectors<'a> {
     /// Returns how many items there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.rows.map_or(self.scales.len(), <[u32]>::len)
+        self.rows.map_or_else(|| self.row_count(), <[u32]>::len)
     }
 
     /// Returns whether there is nothing to compare.
@@ -121,62 +130,98 @@ impl<'a> Vectors<'a> {
         self.len() == 0 || self.dimension == 0
     }
 
-    /// Returns the row of an item; none if it has no vector here.
-    fn row(&self, item: u32) -> Option<u32> {
-        self.rows.map_or(Some(item), |rows| Some(rows[item as usize]).filter(|row| *row != NO_ROW))
+    fn row_count(&self) -> usize {
+        self.scales.len() + self.added.map_or(0, QuantizedVectors::len)
     }
 
-    /// Returns the codes of one row.
+    /// Returns the scale and codes of an item; none if it has no vector here, and without an embedder.
+    fn at(&self, item: u32) -> Option<(f32, &'a [i8])> {
+        if self.dimension == 0 {
+            return None;
+        }
+        let row = self.rows.map_or(item, |rows| rows[item as usize]);
+        if row == NO_ROW {
+            return None;
+        }
+        let (scales, codes, row) = self.part(row as usize);
+        Some((scales[row], &codes[row * self.dimension..][..self.dimension]))
+    }
+
+    /// Returns the scales and codes among which a row is, and its place there.
+    fn part(&self, row: usize) -> (&'a [f32], &'a [i8], usize) {
+        match self.added {
+            Some(added) if row >= self.scales.len() => (&added.scales, &added.codes, row - self.scales.len()),
+            _ => (self.scales, self.codes, row),
+        }
+    }
+
+    /// Returns the scale of an item; 0 if it has no vector here.
     #[must_use]
-    pub fn codes(&self, row: u32) -> &'a [i8] {
-        let start = row as usize * self.dimension;
-        &self.codes[start..start + self.dimension]
+    pub fn scale(&self, item: u32) -> f32 {
+        self.at(item).map_or(0.0, |it| it.0)
+    }
+
+    /// Returns the codes of an item; none if it has no vector here.
+    #[must_use]
+    pub fn codes(&self, item: u32) -> &'a [i8] {
+        self.at(item).map_or(&[], |it| it.1)
+    }
+
+    /// Returns the scales and codes of all items that have a vector, in order, in as few pieces as they lie in.
+    pub(crate) fn pieces(&self) -> Vec<Piece<'a>> {
+        let rows = match self.rows {
+            Some(rows) => rows,
+            None if self.added.is_none() => return vec![(self.scales, self.codes)],
+            None => &(0..self.row_count() as u32).collect::<Vec<_>>(),
+        };
+        let first_added = self.scales.len() as u32;
+        let follows = |row: &u32, next: &u32| *row != NO_ROW && *next == *row + 1 && *next != first_added;
+        let runs = rows.chunk_by(follows).filter(|run| run[0] != NO_ROW);
+        let piece = |run: &[u32]| {
+            let (scales, codes, row) = self.part(run[0] as usize);
+            (&scales[row..][..run.len()], &codes[row * self.dimension..][..run.len() * self.dimension])
+        };
+        runs.map(piece).collect()
     }
 
     /// Returns the cosine of an item of these and one of `other`, of the same dimension; 0 without an embedder, and if
     /// one has no vector here.
     #[must_use]
     pub fn cosine(&self, item: u32, other: &Vectors<'_>, other_item: u32) -> f32 {
-        if self.dimension == 0 {
+        let Some(((scale, codes), (other_scale, other_codes))) = self.at(item).zip(other.at(other_item)) else {
             return 0.0;
-        }
-        let (Some(row), Some(other_row)) = (self.row(item), other.row(other_item)) else { return 0.0 };
-        let product = dot(self.codes(row), other.codes(other_row)) as f32;
-        product * self.scales[row as usize] * other.scales[other_row as usize]
+        };
+        dot(codes, other_codes) as f32 * scale * other_scale
     }
 
-    /// Puts the cosines of one row of these and `rows` of `other`, of the same dimension, into `cosines`.
-    pub fn each_cosine(&self, row: u32, other: &Vectors<'_>, rows: Range<usize>, cosines: &mut Vec<f32>) {
-        cosines.clear();
-        if self.dimension == 0 {
-            return;
-        }
-        let mut sums = Vec::new();
-        let codes = &other.codes[rows.start * self.dimension..rows.end * self.dimension];
-        dots(codes, self.codes(row), &mut sums);
-        let scale = self.scales[row as usize];
-        cosines.extend(sums.iter().zip(&other.scales[rows]).map(|(sum, other)| *sum as f32 * scale * other));
-    }
-
-    /// Returns the cosine of every item with row 0 of `query`, 0 if it has no vector here; empty without an embedder.
+    /// Returns the cosine of every item with item 0 of `query`, 0 if it has no vector here; empty without an embedder.
     #[must_use]
     pub fn cosines(&self, query: &Vectors<'_>) -> Vec<f32> {
         if self.is_empty() || query.is_empty() {
             return Vec::new();
         }
-        let (codes, scale) = (query.codes(0), query.scales[0]);
-        let mut cosines = vec![0.0; self.scales.len()];
-        let rows = cosines.par_chunks_mut(ROWS_PER_TASK).zip(self.scales.par_chunks(ROWS_PER_TASK));
-        let rows = rows.zip(self.codes.par_chunks(ROWS_PER_TASK * self.dimension));
-        rows.for_each_init(Vec::new, |sums, ((cosines, scales), rows)| {
-            dots(rows, codes, sums);
-            for ((cosine, sum), row) in cosines.iter_mut().zip(sums).zip(scales) {
-                *cosine = *sum as f32 * row * scale;
-            }
-        });
+        let query = (query.codes(0), query.scale(0));
+        let mut cosines = vec![0.0; self.row_count()];
+        let (own, more) = cosines.split_at_mut(self.scales.len());
+        put_all(query, (self.scales, self.codes), own);
+        if let Some(added) = self.added {
+            put_all(query, (&added.scales, &added.codes), more);
+        }
         let Some(items) = self.rows else { return cosines };
         items.iter().map(|row| cosines.get(*row as usize).copied().unwrap_or(0.0)).collect()
     }
+}
+
+/// Puts the cosines of a query's codes, which have this scale, with rows of as many codes each into `cosines`.
+fn put_all((codes, scale): (&[i8], f32), (scales, rows): (&[f32], &[i8]), cosines: &mut [f32]) {
+    let rows = rows.par_chunks(ROWS_PER_TASK * codes.len());
+    let rows = cosines.par_chunks_mut(ROWS_PER_TASK).zip(scales.par_chunks(ROWS_PER_TASK)).zip(rows);
+    rows.for_each_init(Vec::new, |sums, ((cosines, scales), rows)| {
+        dots(rows, codes, sums);
+        for ((cosine, sum), row) in cosines.iter_mut().zip(sums).zip(scales) {
+            *cosine = *sum as f32 * row * scale;
+        }
+    });
 }
 
 #[cfg(test)]
@@ -205,6 +250,45 @@ mod tests {
         let none = [NO_ROW; 3];
         let nothing = Vectors { dimension: 2, rows: Some(&none), ..Vectors::default() };
         assert_eq!(nothing.cosines(&dense), [0.0; 3]);
+    }
+
+    #[test]
+    fn items_lie_among_rows_of_two_lists_in_any_order() {
+        let made = |rows: std::ops::Range<i8>| {
+            let mut vectors = QuantizedVectors::new(2);
+            rows.for_each(|row| vectors.push(&[f32::from(row), 1.0]));
+            vectors
+        };
+        let (earlier, added) = (made(0..4), made(4..7));
+        let rows = [0, 1, 5, 3, 4, 6, 2, NO_ROW];
+        let joined = Vectors { added: Some(&added), rows: Some(&rows), ..earlier.view() };
+        let mut due = QuantizedVectors::new(2);
+        for row in &rows[..7] {
+            let (list, row) = if *row < 4 { (&earlier, *row) } else { (&added, *row - 4) };
+            due.push_row(&list.view(), row);
+        }
+        let all = due.view();
+        assert_eq!(joined.len(), 8);
+        for item in 0..7 {
+            assert_eq!(
+                (joined.scale(item).to_bits(), joined.codes(item)),
+                (all.scale(item).to_bits(), all.codes(item))
+            );
+        }
+        assert_eq!((joined.scale(7).to_bits(), joined.codes(7)), (0, &[][..]));
+        let query = made(9..10);
+        assert_eq!(joined.cosines(&query.view()), [all.cosines(&query.view()), vec![0.0]].concat());
+        let pieces = joined.pieces();
+        let lengths: Vec<usize> = pieces.iter().map(|(scales, _)| scales.len()).collect();
+        assert_eq!(lengths, [2, 1, 1, 1, 1, 1], "rows of one list that follow each other are one piece");
+        let (scales, codes): (Vec<&[f32]>, Vec<&[i8]>) = pieces.into_iter().unzip();
+        assert_eq!((scales.concat(), codes.concat()), (due.scales.clone(), due.codes.clone()));
+        // Without an order of their own, those of the second list come after those of the first.
+        let both = Vectors { added: Some(&added), ..earlier.view() };
+        assert_eq!((both.len(), both.pieces().len(), both.codes(5)), (7, 2, added.view().codes(1)));
+        let mut cosines = Vec::new();
+        due.put_cosines((&both, 5), &mut cosines);
+        assert_eq!(cosines, (0..7).map(|row| both.cosine(5, &all, row)).collect::<Vec<_>>());
     }
 
     #[test]

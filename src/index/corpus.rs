@@ -197,9 +197,8 @@ impl<'a> Corpus<'a> {
     }
 
     /// Returns the texts that have vectors.
-    pub(super) fn texts(&self) -> Texts<'a> {
-        let titles: Vec<Option<&'a str>> =
-            self.named.iter().flat_map(|document| document.passages.iter().map(|_| document.title)).collect();
-        Texts::of(&self.passages, &titles, [&self.incoming, &self.outgoing])
+    pub(super) fn texts(&self) -> Texts<'_> {
+        let titles = self.named.iter().flat_map(|document| document.passages.iter().map(|_| document.title)).collect();
+        Texts::of(&self.passages, titles, [&self.incoming, &self.outgoing])
     }
 }

@@ -80,22 +80,24 @@ pub(super) fn build(
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());
     let making = Making { stages, corpus, difference, texts: digest, extracted, options, handle };
-    let keeper = embedder.is_costly().then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
-    let mut embedding =
-        Embedding::new(embedder, (&texts, digest), (&past.earlier, difference), keeper, when_spent, options);
-    let (fields, found) = stages.beside(
-        [StageKind::Names, StageKind::PassageVectors],
-        || handle.block_on(fields(stages, &mut embedding)),
-        || making.names(),
-    )?;
-    let [_, sentences, ..] = &fields;
-    let (vectors, found_by) = (embedding.finish(), hierarchy::found_by(options, embedder, extracted.is_some()));
-    let (rest, (topics, resolved)) = stages.beside(
+    let embed_and_write = || {
+        let keeper = embedder.is_costly().then(|| Keeper { fresh: writer.fresh_vectors(), records: writer.records() });
+        let mut embedding =
+            Embedding::new(embedder, (&texts, digest), (&past.earlier, difference), keeper, when_spent, options);
+        let fields = handle.block_on(fields(stages, &mut embedding))?;
+        let report = embedding.finish();
+        let begun = making.texts(writer, &fields)?;
+        Ok((fields, report, begun))
+    };
+    let ((fields, vectors, (begun, lengths)), found) =
+        stages.beside([StageKind::Names, StageKind::PassageVectors], embed_and_write, || making.names())?;
+    let ([_, sentences, ..], found_by) = (&fields, hierarchy::found_by(options, embedder, extracted.is_some()));
+    let (questions, (topics, resolved)) = stages.beside(
         [StageKind::Resolution, StageKind::Matching],
-        || making.questions(&found, &fields, last).and_then(|made| Ok((made, making.texts(writer, &fields)?))),
+        || making.questions(&found, &fields, last),
         || making.topics(&found, &asked, sentences.view(), (past.found_by(&found_by), &found_by)),
     )?;
-    let (Questions { matches, packed: questions, cut }, (begun, lengths)) = rest;
+    let Questions { matches, packed: questions, cut } = questions;
     let (hierarchy, descriptions) = topics;
     let Resolved { resolution: same, clues } = resolved;
     let Named { packed, statistics, .. } = found.with(clues);
@@ -213,7 +215,7 @@ impl Making<'_> {
 type Topics = (PackedHierarchy, Option<PackedDescriptions>);
 
 /// Returns the vectors of all texts.
-async fn fields<'v>(stages: &Stages<'v>, embedding: &mut Embedding<'_>) -> Result<[FieldVectors<'v>; 4]> {
+async fn fields<'v>(stages: &Stages<'v>, embedding: &mut Embedding<'v, '_>) -> Result<[FieldVectors<'v>; 4]> {
     Ok([
         stages.run(embedding.field(Field::Passages)).await?,
         stages.run(embedding.field(Field::Sentences)).await?,

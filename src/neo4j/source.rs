@@ -237,7 +237,7 @@ pub(super) fn embedding(vectors: &Vectors<'_>, number: u32) -> Value {
     if vectors.is_empty() {
         return Value::Floats(Vec::new());
     }
-    let (scale, codes) = (vectors.scales[number as usize], vectors.codes(number));
+    let (scale, codes) = (vectors.scale(number), vectors.codes(number));
     if codes.iter().all(|code| *code == 0) {
         return Value::Floats(Vec::new());
     }
@@ -250,7 +250,7 @@ pub(super) fn add_vectors(vectors: &Vectors<'_>, rows: Range<usize>, bytes: &mut
         return;
     }
     for row in rows {
-        bytes.extend_from_slice(&vectors.scales[row].to_le_bytes());
+        bytes.extend_from_slice(&vectors.scale(row as u32).to_le_bytes());
         bytes.extend_from_slice(bytemuck::cast_slice(vectors.codes(row as u32)));
     }
 }

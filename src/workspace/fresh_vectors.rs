@@ -95,7 +95,7 @@ impl FreshVectors {
         for (key, row) in keys.iter().zip(vectors.len().saturating_sub(keys.len())..) {
             let start = bytes.len();
             bytes.extend_from_slice(key);
-            bytes.extend_from_slice(&vectors.scales[row].to_le_bytes());
+            bytes.extend_from_slice(&vectors.scale(row as u32).to_le_bytes());
             bytes.extend(vectors.codes(row as u32).iter().map(|code| code.cast_unsigned()));
             bytes.extend(checksum(&bytes[start..]));
         }

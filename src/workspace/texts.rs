@@ -54,28 +54,38 @@ const NO_METADATA: &str = "{}";
 /// In place of a seal that there is not.
 const NO_SEAL: Seal = [0; 16];
 
-/// Texts back to back, and where each ends.
-struct Column<'a> {
-    ends: Vec<u64>,
+/// What is written of each item, read where it is: there may be millions.
+struct Gathered<'a> {
+    bytes: usize,
     gather: Box<Gather<'a>>,
 }
 
-impl<'a> Column<'a> {
-    /// The texts of `items`, read where they are.
-    fn of<T>(items: &'a [T], text: impl Fn(&'a T) -> &'a str + 'a) -> Self {
-        let mut end = 0;
-        let ends = items.iter().map(|item| {
-            end += text(item).len() as u64;
-            end
-        });
-        let ends = ends.collect();
-        let gather = move |file: &mut dyn Write| items.iter().try_for_each(|it| file.write_all(text(it).as_bytes()));
-        Self { ends, gather: Box::new(gather) }
+impl<'a> Gathered<'a> {
+    /// The ids of items.
+    fn ids<T>(items: &'a [T], id: impl Fn(&'a T) -> &'a [u8; 16] + 'a) -> Self {
+        let gather = move |file: &mut dyn Write| items.iter().try_for_each(|it| file.write_all(id(it)));
+        Self { bytes: size_of::<[u8; 16]>() * items.len(), gather: Box::new(gather) }
+    }
+
+    /// Where the text of each item ends, and the texts back to back.
+    fn texts<T>(items: &'a [T], text: impl Fn(&'a T) -> &'a str + Copy + 'a) -> [Self; 2] {
+        let ends = move |file: &mut dyn Write| {
+            let mut end = 0;
+            items.iter().try_for_each(|item| {
+                end += text(item).len() as u64;
+                file.write_all(&end.to_ne_bytes())
+            })
+        };
+        let bytes = items.iter().map(|item| text(item).len()).sum();
+        let texts = move |file: &mut dyn Write| items.iter().try_for_each(|it| file.write_all(text(it).as_bytes()));
+        [
+            Self { bytes: size_of::<u64>() * items.len(), gather: Box::new(ends) },
+            Self { bytes, gather: Box::new(texts) },
+        ]
     }
 
     fn contents(&self) -> Contents<'_> {
-        let bytes = self.ends.last().copied().unwrap_or_default() as usize;
-        Contents::Gathered(bytes, self.gather.as_ref())
+        Contents::Gathered(self.bytes, self.gather.as_ref())
     }
 }
 
@@ -86,21 +96,21 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
     let titles: Vec<String> = documents.iter().map(|it| marked_title(it.title)).collect();
     let metadata: Vec<Cow<'_, str>> = documents.iter().map(|it| metadata_json(it.metadata)).collect::<Result<_>>()?;
     let columns = [
-        Column::of(documents, |it| it.source_id),
-        Column::of(&titles, String::as_str),
-        Column::of(documents, |it| it.uri),
-        Column::of(documents, |it| it.media_type),
-        Column::of(&metadata, |it| it),
-        Column::of(passages, |it| it.section.unwrap_or_default()),
-        Column::of(passages, |it| it.text),
-        Column::of(incoming, |it| it.text),
-        Column::of(outgoing, |it| it.text),
+        Gathered::texts(documents, |it| it.source_id),
+        Gathered::texts(&titles, String::as_str),
+        Gathered::texts(documents, |it| it.uri),
+        Gathered::texts(documents, |it| it.media_type),
+        Gathered::texts(&metadata, |it| it),
+        Gathered::texts(passages, |it| it.section.unwrap_or_default()),
+        Gathered::texts(passages, |it| it.text),
+        Gathered::texts(incoming, |it| it.text),
+        Gathered::texts(outgoing, |it| it.text),
     ];
-    let ids: [Vec<[u8; 16]>; 4] = [
-        documents.iter().map(|it| *it.id.as_bytes()).collect(),
-        passages.iter().map(|it| *it.id.as_bytes()).collect(),
-        incoming.iter().map(|it| *it.id.as_bytes()).collect(),
-        outgoing.iter().map(|it| *it.id.as_bytes()).collect(),
+    let ids = [
+        Gathered::ids(documents, |it| it.id.as_bytes()),
+        Gathered::ids(passages, |it| it.id.as_bytes()),
+        Gathered::ids(incoming, |it| it.id.as_bytes()),
+        Gathered::ids(outgoing, |it| it.id.as_bytes()),
     ];
     let spans: Vec<Span> = passages.iter().map(|it| it.span).collect();
     let sentences: Vec<Span> = passages.iter().flat_map(|it| it.sentences).copied().collect();
@@ -116,10 +126,10 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
     ];
     parts.extend(PLACES.iter().zip(&places).map(|(name, all)| (*name, Contents::Bytes(bytemuck::cast_slice(all)))));
     parts.extend(ORIGINS.iter().zip(&origins).map(|(name, codes)| (*name, Contents::Bytes(codes))));
-    parts.extend(ID_NAMES.iter().zip(&ids).map(|(name, ids)| (*name, Contents::Bytes(bytemuck::cast_slice(ids)))));
-    for ((ends, bytes), column) in COLUMN_NAMES.iter().zip(&columns) {
-        parts.push((ends, Contents::Bytes(bytemuck::cast_slice(&column.ends))));
-        parts.push((bytes, column.contents()));
+    parts.extend(ID_NAMES.iter().zip(&ids).map(|(name, ids)| (*name, ids.contents())));
+    for ((ends, texts), column) in COLUMN_NAMES.iter().zip(&columns) {
+        parts.push((ends, column[0].contents()));
+        parts.push((texts, column[1].contents()));
     }
     sections::write(path, &parts)
 }

@@ -1,27 +1,38 @@
 //! `vectors.bin`: the vectors of passages, sentences and questions in 8 bits, with one scale per vector. Earlier
 //! programs wrote none of the vectors of out-coming questions.
 
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::sections::{self, Contents, Sections};
+use super::sections::{self, Contents, Gather, Sections};
 use super::stamp::{Blocks, Stamp};
 use super::version_files::HeldFile;
 use crate::error::{Error, Result};
+use crate::graph::vectors::Piece;
 use crate::store::{VectorField, Vectors};
 
 /// Writes `vectors.bin`; returns its stamp and those of its parts.
 pub(super) fn write(path: &Path, dimension: usize, fields: [Vectors<'_>; 4]) -> Result<(Stamp, Blocks)> {
-    if fields.iter().any(|field| field.dimension != dimension) {
-        return Err(Error::Internal(format!("vectors of another dimension than {dimension}")));
+    let pieces = fields.each_ref().map(Vectors::pieces);
+    let is_whole = |(field, pieces): (&Vectors<'_>, &Vec<Piece<'_>>)| {
+        field.dimension == dimension && pieces.iter().map(|(scales, _)| scales.len()).sum::<usize>() == field.len()
+    };
+    if !fields.iter().zip(&pieces).all(is_whole) {
+        return Err(Error::Internal(format!("some vectors are missing, or do not have {dimension} values")));
     }
-    let dimension = (dimension as u32).to_ne_bytes();
-    let mut parts = vec![("dimension", Contents::Bytes(&dimension))];
-    for (field, (scales, codes)) in fields.iter().zip(NAMES) {
-        parts.push((scales, Contents::Bytes(bytemuck::cast_slice(field.scales))));
-        parts.push((codes, Contents::Bytes(bytemuck::cast_slice(field.codes))));
+    let size = (dimension as u32).to_ne_bytes();
+    let mut gathered: Vec<(usize, Box<Gather<'_>>)> = Vec::with_capacity(2 * fields.len());
+    for (field, pieces) in fields.iter().zip(&pieces) {
+        let scales = |file: &mut dyn Write| pieces.iter().try_for_each(|it| file.write_all(bytemuck::cast_slice(it.0)));
+        let codes = |file: &mut dyn Write| pieces.iter().try_for_each(|it| file.write_all(bytemuck::cast_slice(it.1)));
+        gathered.push((field.len() * size_of::<f32>(), Box::new(scales)));
+        gathered.push((field.len() * dimension, Box::new(codes)));
     }
+    let mut parts = vec![("dimension", Contents::Bytes(&size))];
+    let names = NAMES.iter().flat_map(|(scales, codes)| [*scales, *codes]);
+    parts.extend(names.zip(&gathered).map(|(name, (bytes, gather))| (name, Contents::Gathered(*bytes, &**gather))));
     sections::write_with_blocks(path, &parts)
 }
 
@@ -103,7 +114,7 @@ impl VectorsFile {
             let _set = field.checked.set(());
         }
         let codes = self.sections.items(field.codes.clone());
-        Ok(Vectors { dimension: self.dimension, scales, codes, rows: None })
+        Ok(Vectors { dimension: self.dimension, scales, codes, ..Vectors::default() })
     }
 }
 

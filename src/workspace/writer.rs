@@ -3,7 +3,9 @@
 //! A version is written to its own folder under a name that no reader opens, synced, renamed, and only then made
 //! current by one transaction of the records. The next run removes the leftovers of a killed one.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use super::fresh_vectors::FreshVectors;
 use super::last_version::HeldTerms;
@@ -357,11 +359,10 @@ fn write_texts(
     let TextParts { documents, originals, bands, seals, passages, incoming, outgoing, outgoing_passages, .. } = *parts;
     let vectors = [parts.passage_vectors, parts.sentence_vectors, parts.incoming_vectors, parts.outgoing_vectors];
     let texts = Texts { documents, originals, bands, seals, passages, incoming, outgoing, outgoing_passages };
-    // Together, so that the disk is not waited for file after file.
-    let (terms, (texts, vectors)) = rayon::join(
+    let (terms, (texts, vectors)) = beside(
         || write_terms(folder, (parts.terms, sizes), stop),
         || {
-            rayon::join(
+            beside(
                 || texts::write(&folder.join(TEXTS), &texts),
                 || vectors::write(&folder.join(VECTORS), dimension, vectors),
             )
@@ -373,14 +374,31 @@ fn write_texts(
     Ok(files)
 }
 
+/// Writes files at the same time, so that the disk is not waited for file after file: the second on a thread of its
+/// own, since those of the pool are for work that does not wait.
+fn beside<A, B: Send>(one: impl FnOnce() -> A, other: impl FnOnce() -> B + Send) -> (A, B) {
+    thread::scope(|scope| {
+        let other = scope.spawn(other);
+        (one(), other.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
 fn file(path: &str, stamp: Stamp) -> StampedFile {
     StampedFile { path: path.to_owned(), stamp, blocks: None }
 }
 
 /// Writes what is packed in arrays, of a version with so many out-coming questions.
 fn write_arrays(folder: &Path, parts: &VersionParts<'_>, outgoing: usize) -> Result<Vec<StampedFile>> {
+    let graph = || graph_file::write(&folder.join(GRAPH), parts.graph, outgoing);
+    let (others, graph) = beside(|| write_beside_graph(folder, parts, outgoing), graph);
+    let mut files = others?;
+    files.push(file(GRAPH, graph?));
+    Ok(files)
+}
+
+/// Writes the arrays of files beside that of the graph.
+fn write_beside_graph(folder: &Path, parts: &VersionParts<'_>, outgoing: usize) -> Result<Vec<StampedFile>> {
     let mut files = vec![
-        file(GRAPH, graph_file::write(&folder.join(GRAPH), parts.graph, outgoing)?),
         file(HIERARCHY, graph_file::write_hierarchy(&folder.join(HIERARCHY), parts.hierarchy, parts.graph)?),
         file(RESOLUTION, graph_file::write_resolution(&folder.join(RESOLUTION), parts.resolution, parts.graph)?),
     ];
@@ -420,7 +438,7 @@ fn write_terms(
 ) -> Result<Vec<StampedFile>> {
     let write = |names: [&str; 2], counts: [usize; 2], terms: &dyn FieldTerms| {
         let write = |field: usize, of: &TermsOf<'_>| write_field(folder, names[field], counts[field], of, stop);
-        let (passages, sentences) = rayon::join(
+        let (passages, sentences) = beside(
             || write(0, &|passage, text| terms.passage(passage, text)),
             || write(1, &|sentence, text| terms.sentence(sentence, text)),
         );

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::layers::norm;
-use super::untouched::Moved;
+use super::untouched::{Moved, Untouched};
 use super::{Hierarchy, NONE};
 use crate::graph::leiden::{Community, WeightedGraph};
 use crate::graph::mixture::SoftClusters;
@@ -36,8 +36,18 @@ pub struct Earlier<'a> {
     pub moved: Option<Moved<'a>>,
 }
 
-/// Puts the vector of the element at a place of a layer into a buffer.
-pub(super) type PutVector<'p> = &'p (dyn Fn(usize, &mut [f32]) + Sync);
+/// A layer whose elements are to be clustered.
+#[derive(Clone, Copy)]
+pub(super) struct Below<'b> {
+    /// The numbers of its elements, entities or summary entities.
+    pub(super) numbers: &'b [u32],
+    /// Values of their vectors.
+    pub(super) dimension: usize,
+    /// Puts the vector of the element at a place into a buffer.
+    pub(super) put: &'b (dyn Fn(usize, &mut [f32]) + Sync),
+    /// What is as it was, and whether something else is now said of each element, if that is known.
+    pub(super) untouched: Option<(&'b Untouched<'b>, &'b [bool])>,
+}
 
 /// When communities and clusters were found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -150,16 +160,10 @@ impl<'a> Carried<'a> {
         hierarchy.communities().zip(members).map(community).collect()
     }
 
-    /// Returns the clusters of a layer of `numbers`, entities or summary entities, with vectors of `dimension` values;
-    /// none if there was no such layer. New members join the cluster with the nearest mean. The first of the
-    /// clusters is to be summary entity `first`.
-    pub(super) fn clusters(
-        &mut self,
-        layer: u32,
-        (numbers, dimension, put): (&[u32], usize, PutVector<'_>),
-        first: u32,
-    ) -> Option<SoftClusters> {
-        let hierarchy = self.hierarchy;
+    /// Returns the clusters of a layer over those `below`; none if there was no such layer. New members join the
+    /// cluster with the nearest mean. The first of the clusters is to be summary entity `first`.
+    pub(super) fn clusters(&mut self, layer: u32, below: &Below<'_>, first: u32) -> Option<SoftClusters> {
+        let (hierarchy, numbers) = (self.hierarchy, below.numbers);
         let of_layer: Vec<SummaryOrdinal> =
             hierarchy.summaries().filter(|it| hierarchy.summary_layer[*it] == layer).collect();
         if of_layer.is_empty() || numbers.is_empty() {
@@ -179,7 +183,7 @@ impl<'a> Carried<'a> {
                 }
             }
         }
-        join_nearest(&mut memberships, of_layer.len(), (dimension, put));
+        join_nearest(&mut memberships, &of_layer, below, &hierarchy);
         let (clusters, renumbered) = numbered(&memberships, of_layer.len());
         for (summary, now) in of_layer.iter().zip(renumbered) {
             self.summaries[summary.index()] = if now == NONE { NONE } else { first + now };
@@ -230,8 +234,14 @@ fn was_there(hierarchy: &Hierarchy<'_>, entities: usize) -> Vec<bool> {
     was_there
 }
 
-/// Puts elements without a cluster into the one with the nearest mean.
-fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (dimension, put): (usize, PutVector<'_>)) {
+/// Puts elements without a cluster into the one with the nearest mean: each was one of these summary entities.
+fn join_nearest(
+    memberships: &mut [Vec<(u32, f32)>],
+    summaries: &[SummaryOrdinal],
+    below: &Below<'_>,
+    hierarchy: &Hierarchy<'_>,
+) {
+    let (Below { dimension, put, .. }, clusters) = (*below, summaries.len());
     if memberships.iter().all(|it| !it.is_empty()) || memberships.iter().all(Vec::is_empty) {
         return;
     }
@@ -241,7 +251,16 @@ fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (dimension
             members[*cluster as usize].push((at, *weight));
         }
     }
-    let mean = |vector: &mut Vec<f32>, members: &Vec<(usize, f32)>| {
+    let known = |summary: SummaryOrdinal, members: &[(usize, f32)]| {
+        let (untouched, is_touched) = below.untouched?;
+        let is_whole = hierarchy.summarized(summary).count() == members.len();
+        let is_as_before = is_whole && !members.iter().any(|(at, _)| is_touched[*at]);
+        untouched.mean(summary).filter(|_| is_as_before)
+    };
+    let mean = |vector: &mut Vec<f32>, (members, summary): (&Vec<(usize, f32)>, &SummaryOrdinal)| {
+        if let Some(mean) = known(*summary, members) {
+            return mean.to_vec();
+        }
         vector.resize(dimension, 0.0);
         let mut mean = vec![0.0; dimension];
         for (at, weight) in members {
@@ -251,7 +270,7 @@ fn join_nearest(memberships: &mut [Vec<(u32, f32)>], clusters: usize, (dimension
         }
         mean
     };
-    let means: Vec<Vec<f32>> = members.par_iter().map_init(Vec::new, mean).collect();
+    let means: Vec<Vec<f32>> = members.par_iter().zip(summaries).map_init(Vec::new, mean).collect();
     let mut vector = vec![0.0; dimension];
     for (at, of_one) in memberships.iter_mut().enumerate().filter(|(_, it)| it.is_empty()) {
         put(at, &mut vector);

@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::PackedHierarchy;
-use super::carried::{Carried, PutVector};
+use super::carried::{Below, Carried};
 use super::naming::Central;
 use super::told::sentences_of;
 use super::untouched::{Untouched, Words};
 use super::wording::Wording;
+use super::{NONE, PackedHierarchy};
 use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::mixture::{MixtureOptions, SoftClusters, soft_clusters};
-use crate::graph::ordinal::{EntityOrdinal, Ordinal as _};
+use crate::graph::ordinal::EntityOrdinal;
 use crate::graph::packed::{PassageGraph, back_to_back};
 use crate::graph::vectors::Vectors;
 
@@ -57,10 +57,12 @@ impl Default for LayerOptions {
 
 /// Summary entities of a layer that no other layer is made of.
 const LAYER_MIN: usize = 12;
+/// Scales up to which no sum of values can exceed what a number holds.
+const SCALE_MAX: f32 = 1e30;
 /// Entities that are looked through together.
 const BLOCK: usize = 4_096;
 /// Entities that a summary entity is named after, and its sentences chosen by, at most.
-const CENTRAL_MAX: usize = 24;
+pub(super) const CENTRAL_MAX: usize = 24;
 
 /// The elements to cluster: entities on the first layer, summary entities above it.
 struct Layer<'l> {
@@ -91,12 +93,25 @@ impl EntityVectors<'_> {
     fn fill(&self, entity: EntityOrdinal, vector: &mut [f32]) -> bool {
         vector.fill(0.0);
         for sentence in sentences_of(self.graph, entity) {
-            let scale = self.sentences.scales[sentence.index()];
+            let scale = self.sentences.scale(sentence.0);
             for (sum, code) in vector.iter_mut().zip(self.sentences.codes(sentence.0)) {
                 *sum += f32::from(*code) * scale;
             }
         }
         vector.iter().all(|value| value.is_finite()) && vector.iter().any(|value| *value != 0.0)
+    }
+
+    /// Returns whether an entity has a vector, as [`Self::fill`] does: usually, its first value says so.
+    fn has_one(&self, entity: EntityOrdinal, vector: &mut [f32]) -> bool {
+        let told = sentences_of(self.graph, entity);
+        let rows: Vec<(f32, &[i8])> =
+            told.iter().map(|it| (self.sentences.scale(it.0), self.sentences.codes(it.0))).collect();
+        if rows.iter().any(|(scale, _)| !scale.is_finite() || scale.abs() > SCALE_MAX) {
+            return self.fill(entity, vector);
+        }
+        let code = |codes: &[i8], column: usize| f32::from(codes.get(column).copied().unwrap_or_default());
+        let value = |column| rows.iter().fold(0.0, |sum, (scale, codes)| sum + code(codes, column) * scale);
+        (0..self.sentences.dimension).any(|column| value(column) != 0.0)
     }
 }
 
@@ -166,9 +181,13 @@ pub(super) fn pack_layers(
     for number in 1..=options.layers_max {
         cancellation.check()?;
         let clusters = if let Some((carried, _)) = &mut kept {
-            let put = |place: usize, vector: &mut [f32]| layer.put(place, vector);
-            let below = (layer.numbers.as_slice(), sentences.dimension, &put as PutVector<'_>);
-            let Some(clusters) = carried.clusters(number, below, packed.summary_layer.len() as u32) else { break };
+            let below = Below {
+                numbers: &layer.numbers,
+                dimension: sentences.dimension,
+                put: &|place, vector| layer.put(place, vector),
+                untouched: untouched.map(|it| (it, layer.is_touched.as_slice())),
+            };
+            let Some(clusters) = carried.clusters(number, &below, packed.summary_layer.len() as u32) else { break };
             clusters
         } else {
             let vectors = layer.vectors(sentences.dimension);
@@ -214,7 +233,7 @@ fn entity_layer<'l>(
     let with_one = |entities: &[EntityOrdinal]| {
         cancellation.check()?;
         let mut vector = vec![0.0; sentences.dimension];
-        let with_one = entities.iter().filter(|entity| vectors.fill(**entity, &mut vector));
+        let with_one = entities.iter().filter(|entity| vectors.has_one(**entity, &mut vector));
         Ok(with_one.map(|entity| entity.0).collect())
     };
     let numbers = entities.par_chunks(BLOCK).map(with_one).collect::<Result<Vec<Vec<u32>>>>()?.concat();
@@ -234,6 +253,21 @@ impl Members {
             }
         }
         Self(members)
+    }
+}
+
+/// The vector of a summary entity, and the entities that it represents, the most central first.
+pub(super) struct Represented {
+    pub(super) mean: Vec<f32>,
+    pub(super) central: Vec<Central>,
+}
+
+/// Adds the entities that a summary entity represents to a hierarchy.
+fn add_central(central: &[Central], packed: &mut PackedHierarchy) {
+    let none = (EntityOrdinal(NONE), 0.0);
+    for (entity, weight) in central.iter().copied().chain(std::iter::repeat(none)).take(CENTRAL_MAX) {
+        packed.summary_central.push(entity);
+        packed.summary_centrality.push(weight);
     }
 }
 
@@ -258,11 +292,15 @@ fn pack_layer<'l>(
     let first = packed.summary_layer.len() as u32;
     let summary = |buffer: &mut Vec<f32>, (at, members): (usize, &Vec<(usize, f32)>)| {
         cancellation.check()?;
-        let vectors = MemberVectors::of(below, members, dimension, buffer);
-        let mean = vectors.mean(members);
-        let central = vectors.central(below, members, &mean);
-        let known = kept.and_then(|kept| known(kept, first + at as u32, below, members));
+        let summary = first + at as u32;
+        let known = kept.and_then(|kept| known(kept, summary, below, members));
         let is_touched = known.is_none();
+        let stored = kept.filter(|_| !is_touched).and_then(|(it, untouched)| untouched.represented(it.before(summary)));
+        let Represented { mean, central } = stored.unwrap_or_else(|| {
+            let vectors = MemberVectors::of(below, members, dimension, buffer);
+            let mean = vectors.mean(members);
+            Represented { central: vectors.central(below, members, &mean), mean }
+        });
         let words = known.unwrap_or_else(|| (wording.title(&central), wording.findings(&central)));
         Ok(Summary { mean, central, is_touched, words })
     };
@@ -278,6 +316,8 @@ fn pack_layer<'l>(
         packed.summary_sentence.extend(sentences);
         packed.summary_sentences.push(packed.summary_sentence.len() as u32);
         names.push(title);
+        packed.summary_vector.extend(&mean);
+        add_central(&central, packed);
         vectors.extend(mean);
         all_central.push(central);
         is_now_touched.push(is_touched);

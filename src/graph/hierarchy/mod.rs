@@ -87,6 +87,13 @@ arrays! {
     /// A sentence about it, the most informative first.
     summary_sentence: Column<Position, SentenceOrdinal> = "summary.sentence" [below sentences],
 
+    /// Vectors of the summary entities, for the next version.
+    summary_vector: Column<Position, f32> = "summary.vector" later [],
+    /// So many entities of each that it represents, the most central first, or [`NONE`], for the next version.
+    summary_central: Column<Position, EntityOrdinal> = "summary.central" later [below_or_none entities],
+    /// How central each of them is.
+    summary_centrality: Column<Position, f64> = "summary.centrality" later [],
+
     /// When communities and clusters were found: see [`HierarchyAge`].
     made: Column<u32, u32> = "made" later [],
 }
@@ -295,6 +302,7 @@ mod tests {
             summary_sentences: vec![0, 0, 0],
             summary_sentence: Vec::new(),
             made: HierarchyAge { entities: 3, relations: 1, changed: 2, versions: 4 }.packed(),
+            ..PackedHierarchy::default()
         }
     }
 

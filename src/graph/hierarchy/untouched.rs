@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::build::Report;
 use super::carried::Earlier;
+use super::layers::{CENTRAL_MAX, Represented};
 use super::{Hierarchy, NONE};
 use crate::graph::ordinal::{
     BearerOrdinal, CommunityOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal, PassageOrdinal, SentenceOrdinal,
@@ -40,6 +41,8 @@ pub(super) struct Untouched<'a> {
     is_touched: Vec<bool>,
     /// The sentences that were there before with another vector.
     revised: FxHashSet<SentenceOrdinal>,
+    /// Values of a vector.
+    dimension: usize,
 }
 
 impl<'a> Untouched<'a> {
@@ -59,7 +62,8 @@ impl<'a> Untouched<'a> {
         comparing.relations(&earlier.hierarchy, entities, related);
         let Comparing { entities, is_touched, .. } = comparing;
         let revised = revised(sentences, earlier, moved);
-        Some(Self { hierarchy: earlier.hierarchy, moved, entities, is_touched, revised })
+        let dimension = sentences.dimension;
+        Some(Self { hierarchy: earlier.hierarchy, moved, entities, is_touched, revised, dimension })
     }
 
     /// Returns the report about a community of the earlier version, if these are its members, in order, and none of
@@ -105,6 +109,24 @@ impl<'a> Untouched<'a> {
         Some((self.hierarchy.summary_name(summary).to_owned(), sentences))
     }
 
+    /// Returns the vector of a summary entity of the earlier version, of which nothing is touched, if it is kept there.
+    pub(super) fn mean(&self, summary: SummaryOrdinal) -> Option<&'a [f32]> {
+        let all = self.hierarchy.summary_vector.items();
+        let is_whole = all.len() == self.hierarchy.summary_layer.len() * self.dimension;
+        all.get(summary.index() * self.dimension..)?.get(..self.dimension).filter(|_| is_whole)
+    }
+
+    /// Returns the vector of such a summary entity, and the entities that it represents, if they are kept there.
+    pub(super) fn represented(&self, summary: SummaryOrdinal) -> Option<Represented> {
+        let Hierarchy { summary_central, summary_centrality, .. } = self.hierarchy;
+        let mean = self.mean(summary)?.to_vec();
+        let entities = summary_central.items().chunks_exact(CENTRAL_MAX).nth(summary.index())?;
+        let weights = summary_centrality.items().chunks_exact(CENTRAL_MAX).nth(summary.index())?;
+        let central = entities.iter().zip(weights).take_while(|(entity, _)| entity.0 != NONE);
+        let now = |(entity, weight): (&EntityOrdinal, &f64)| Some((self.entities[entity.index()]?, *weight));
+        Some(Represented { mean, central: central.map(now).collect::<Option<_>>()? })
+    }
+
     fn sentences(&self, before: &[SentenceOrdinal]) -> Option<Vec<SentenceOrdinal>> {
         before.iter().map(|it| now(self.moved.sentences, *it)).collect()
     }
@@ -121,7 +143,7 @@ fn revised(vectors: &Vectors<'_>, earlier: &Earlier<'_>, moved: Moved<'_>) -> Fx
         return stay.map(|(_, now)| now).collect();
     }
     let has_same = |before_at: SentenceOrdinal, now: SentenceOrdinal| {
-        before.scales[before_at.index()].to_bits() == vectors.scales[now.index()].to_bits()
+        before.scale(before_at.0).to_bits() == vectors.scale(now.0).to_bits()
             && before.codes(before_at.0) == vectors.codes(now.0)
     };
     stay.filter(|(before, now)| !has_same(*before, *now)).map(|(_, now)| now).collect()

@@ -284,8 +284,7 @@ impl Difference {
             if !has_all || outgoing.keywords_of(question).iter().any(|it| toggled.binary_search(it).is_ok()) {
                 return Effect::Anew;
             }
-            let changed = &placed.changed;
-            outgoing.vectors.each_cosine(question.0, &changed.view(), 0..changed.len(), cosines);
+            placed.changed.put_cosines((&outgoing.vectors, question.0), cosines);
             if own.any(|now| !stays[now as usize]) || cosines.iter().any(|cosine| *cosine >= reach) {
                 return Effect::Shifted(reach);
             }

@@ -48,7 +48,17 @@ impl Inputs {
     }
 
     pub(in crate::index) fn vectors(&mut self, vectors: &Vectors<'_>) -> &mut Self {
-        self.bytes(bytemuck::cast_slice(vectors.scales)).bytes(bytemuck::cast_slice(vectors.codes))
+        let pieces = vectors.pieces();
+        let rows: usize = pieces.iter().map(|(scales, _)| scales.len()).sum();
+        self.number(rows * size_of::<f32>());
+        for (scales, _) in &pieces {
+            self.add(bytemuck::cast_slice(scales));
+        }
+        self.number(rows * vectors.dimension);
+        for (_, codes) in &pieces {
+            self.add(bytemuck::cast_slice(codes));
+        }
+        self
     }
 
     pub(in crate::index) fn digest(&self) -> Digest {
@@ -71,6 +81,23 @@ impl Inputs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::vectors::QuantizedVectors;
+
+    #[test]
+    fn a_digest_of_vectors_does_not_depend_on_where_they_lie() {
+        let mut lists = [(); 3].map(|()| QuantizedVectors::new(2));
+        let [all, earlier, added] = &mut lists;
+        for row in 0..6_u8 {
+            let values = [f32::from(row), 1.0];
+            all.push(&values);
+            if row % 3 == 1 { added.push(&values) } else { earlier.push(&values) }
+        }
+        let rows = [0, 4, 1, 2, 5, 3];
+        let joined = Vectors { added: Some(added), rows: Some(&rows), ..earlier.view() };
+        let digest = |vectors: &Vectors<'_>| Inputs::new().vectors(vectors).digest();
+        assert_eq!(digest(&joined), digest(&all.view()));
+        assert_ne!(digest(&earlier.view()), digest(&all.view()));
+    }
 
     #[test]
     fn a_digest_is_of_all_pieces_whatever_their_size() {

@@ -62,7 +62,7 @@ pub(super) fn kept_title(known: &Known<'_>, title: &str) -> Option<Vec<f32>> {
 
 /// Texts whose vectors are under way.
 pub(super) struct Coming<'s, 'c, F> {
-    pub(super) embedder: &'c dyn Embedder,
+    pub(super) embedder: &'s dyn Embedder,
     /// None keeps nothing.
     pub(super) keeper: Option<&'s mut Keeper<'c>>,
     pub(super) spent: &'s mut Spent,

@@ -101,8 +101,8 @@ impl<'a> Known<'a> {
         for field in Field::ALL {
             let vectors = vectors.of_field(field);
             let source = known.add_source(FieldVectors::TakenOver(vectors.view()));
-            for (text, row) in texts.of_field(field).iter().zip(0..vectors.len() as u32) {
-                known.places.insert(key(field.kind(), *text), Place { source, row });
+            for (text, row) in texts.of_field(field).zip(0..vectors.len() as u32) {
+                known.places.insert(key(field.kind(), text), Place { source, row });
             }
         }
         known
@@ -141,30 +141,45 @@ impl<'a> Known<'a> {
     }
 
     /// Returns where the vectors of the texts of a field are, as far as they are there already.
-    pub(super) fn places(&self, field: Field, texts: &[Titled<'_>]) -> Vec<Option<Place>> {
-        let mut places = vec![None; texts.len()];
+    pub(super) fn places(&self, field: Field, texts: &Texts<'_>) -> Vec<Option<Place>> {
+        let mut places = vec![None; texts.len(field)];
         for (row, now) in self.difference.map(|it| it.rows(field)).unwrap_or_default() {
             let place = Place { source: field as u32, row };
             places[now as usize] = self.is_made(place).then_some(place);
         }
-        let find = |(place, text): (&mut Option<Place>, &Titled<'_>)| {
-            *place = place.or_else(|| self.find(field.kind(), *text));
+        let find = |(text, place): (usize, &mut Option<Place>)| {
+            *place = place.or_else(|| self.find(field.kind(), texts.get(field, text)));
         };
-        places.par_iter_mut().zip(texts).for_each(find);
+        if !self.places.is_empty() {
+            places.par_iter_mut().enumerate().for_each(find);
+        }
         places
     }
 
-    /// Returns the vectors at some places, and where there is none the next of `fresh`.
-    pub(super) fn joined(&self, places: &[Option<Place>], fresh: &QuantizedVectors) -> QuantizedVectors {
-        let mut all = QuantizedVectors::with_capacity(fresh.dimension, places.len());
-        let mut rows = 0..;
-        for place in places {
-            match place {
-                Some(place) => all.push_row(&self.vectors(*place), place.row),
-                None => rows.by_ref().take(1).for_each(|row| all.push_row(&fresh.view(), row)),
+    /// Returns the vectors of a field at some places, and where there is none the next of `added`. Those that an
+    /// earlier version has of this field stay where they are: there may be gigabytes of them.
+    pub(super) fn joined(
+        &self,
+        field: Field,
+        places: &[Option<Place>],
+        mut added: QuantizedVectors,
+    ) -> FieldVectors<'a> {
+        let field = field as u32;
+        let earlier = match self.sources.get(field as usize) {
+            Some(FieldVectors::TakenOver(vectors)) if vectors.dimension == added.dimension => *vectors,
+            _ => Vectors { dimension: added.dimension, ..Vectors::default() },
+        };
+        let (first_added, mut next) = (earlier.len() as u32, 0..);
+        let row = |place: &Option<Place>| match place {
+            Some(place) if place.source == field && place.row < first_added => place.row,
+            Some(place) => {
+                added.push_row(&self.vectors(*place), place.row);
+                first_added + added.len() as u32 - 1
             }
-        }
-        all
+            None => first_added + next.next().unwrap_or_default(),
+        };
+        let rows = places.iter().map(row).collect();
+        FieldVectors::Joined { earlier, added, rows }
     }
 
     fn vectors(&self, place: Place) -> Vectors<'_> {

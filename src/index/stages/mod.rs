@@ -194,7 +194,7 @@ impl<'v> Stages<'v> {
         Ok(stages)
     }
 
-    /// Tells of a stage, unless a stop was asked for. Of terms nothing is told: they are found while topics are, and
+    /// Tells of a stage, unless a stop was asked for. Of terms nothing is told: they are found while names are, and
     /// what is told must not depend on which of them begins first.
     pub(super) fn enter(&self, kind: StageKind) -> Result<()> {
         if self.options.cancellation.is_cancelled() || self.has_failed.load(Ordering::Relaxed) {

@@ -56,43 +56,61 @@ impl Field {
     }
 }
 
-/// The texts of a corpus that have vectors, in the order of their ordinals.
+/// The texts of a corpus that have vectors, in the order of their ordinals. They are read where they are: there may be
+/// millions.
 pub(in crate::index) struct Texts<'a> {
-    passages: Vec<Titled<'a>>,
-    sentences: Vec<Titled<'a>>,
-    incoming: Vec<Titled<'a>>,
-    outgoing: Vec<Titled<'a>>,
+    passages: &'a [PassagePart<'a>],
+    /// The title of each passage.
+    titles: Vec<Option<&'a str>>,
+    /// How many sentences come before each passage, and how many there are.
+    sentences_before: Vec<usize>,
+    incoming: &'a [QuestionPart<'a>],
+    outgoing: &'a [QuestionPart<'a>],
 }
 
 impl<'a> Texts<'a> {
     /// `titles` are those of the passages, one each.
     pub(in crate::index) fn of(
-        passages: &[PassagePart<'a>],
-        titles: &[Option<&'a str>],
-        [incoming, outgoing]: [&[QuestionPart<'a>]; 2],
+        passages: &'a [PassagePart<'a>],
+        titles: Vec<Option<&'a str>>,
+        [incoming, outgoing]: [&'a [QuestionPart<'a>]; 2],
     ) -> Self {
-        let bare = |question: &QuestionPart<'a>| Titled { title: None, text: question.text };
-        let mut texts = Self {
-            passages: Vec::with_capacity(passages.len()),
-            sentences: Vec::with_capacity(passages.iter().map(|it| it.sentences.len()).sum()),
-            incoming: incoming.iter().map(bare).collect(),
-            outgoing: outgoing.iter().map(bare).collect(),
-        };
-        for (passage, &title) in passages.iter().zip(titles) {
-            texts.passages.push(Titled { title, text: passage.text });
-            let sentences = passage.sentences.iter();
-            texts.sentences.extend(sentences.map(|it| Titled { title, text: it.of(passage.text) }));
+        let (mut sentences_before, mut count) = (Vec::with_capacity(passages.len() + 1), 0);
+        sentences_before.push(count);
+        for passage in passages {
+            count += passage.sentences.len();
+            sentences_before.push(count);
         }
-        texts
+        Self { passages, titles, sentences_before, incoming, outgoing }
     }
 
-    pub(super) fn of_field(&self, field: Field) -> &[Titled<'a>] {
+    pub(super) fn len(&self, field: Field) -> usize {
         match field {
-            Field::Passages => &self.passages,
-            Field::Sentences => &self.sentences,
-            Field::Incoming => &self.incoming,
-            Field::Outgoing => &self.outgoing,
+            Field::Passages => self.passages.len(),
+            Field::Sentences => self.sentences_before[self.passages.len()],
+            Field::Incoming => self.incoming.len(),
+            Field::Outgoing => self.outgoing.len(),
         }
+    }
+
+    /// Returns the text of this number of a field.
+    pub(super) fn get(&self, field: Field, number: usize) -> Titled<'a> {
+        let bare = |question: &QuestionPart<'a>| Titled { title: None, text: question.text };
+        match field {
+            Field::Passages => Titled { title: self.titles[number], text: self.passages[number].text },
+            Field::Sentences => {
+                let passage = self.sentences_before.partition_point(|before| *before <= number) - 1;
+                let PassagePart { text, sentences, .. } = self.passages[passage];
+                let sentence = sentences[number - self.sentences_before[passage]];
+                Titled { title: self.titles[passage], text: sentence.of(text) }
+            }
+            Field::Incoming => bare(&self.incoming[number]),
+            Field::Outgoing => bare(&self.outgoing[number]),
+        }
+    }
+
+    pub(super) fn of_field(&self, field: Field) -> impl Iterator<Item = Titled<'a>> {
+        (0..self.len(field)).map(move |number| self.get(field, number))
     }
 }
 
@@ -121,6 +139,8 @@ pub(in crate::index) enum FieldVectors<'v> {
     Made(QuantizedVectors),
     /// Where an earlier version has them.
     TakenOver(Vectors<'v>),
+    /// Some where an earlier version has them, others made: the row of each text among both, those after these.
+    Joined { earlier: Vectors<'v>, added: QuantizedVectors, rows: Vec<u32> },
 }
 
 impl FieldVectors<'_> {
@@ -128,6 +148,7 @@ impl FieldVectors<'_> {
         match self {
             Self::Made(vectors) => vectors.view(),
             Self::TakenOver(vectors) => *vectors,
+            Self::Joined { earlier, added, rows } => Vectors { added: Some(added), rows: Some(rows), ..*earlier },
         }
     }
 }
@@ -153,9 +174,9 @@ pub(in crate::index) fn expected(
     let kept: FxHashSet<&VectorKey> = kept.iter().collect();
     let (mut expected, mut count) = (account.expected(&[]), 0);
     for field in Field::ALL {
-        let (kind, texts) = (field.kind(), texts.of_field(field));
-        let is_missing = |text: &&Titled<'_>| known.find(kind, **text).is_none() && !kept.contains(&key(kind, **text));
-        let missing: Vec<Titled<'_>> = texts.iter().filter(is_missing).copied().collect();
+        let kind = field.kind();
+        let is_missing = |text: &Titled<'_>| known.find(kind, *text).is_none() && !kept.contains(&key(kind, *text));
+        let missing: Vec<Titled<'_>> = texts.of_field(field).filter(is_missing).collect();
         count += missing.len() as u64;
         for batch in missing.chunks(BATCH_OF_MODEL) {
             expected.add(&match kind {
@@ -172,12 +193,12 @@ pub(in crate::index) fn expected(
 }
 
 /// Makes the vectors of a field.
-pub(in crate::index) struct EmbedField<'s, 'c> {
+pub(in crate::index) struct EmbedField<'s, 'c, 'k> {
     field: Field,
-    embedding: &'s mut Embedding<'c>,
+    embedding: &'s mut Embedding<'c, 'k>,
 }
 
-impl<'v> Stage<'v> for EmbedField<'_, '_> {
+impl<'v, 'c: 'v> Stage<'v> for EmbedField<'_, 'c, '_> {
     type Part = FieldVectors<'v>;
 
     fn kind(&self) -> StageKind {
@@ -200,19 +221,19 @@ impl<'v> Stage<'v> for EmbedField<'_, '_> {
             Field::Incoming => last.vectors(VectorField::Incoming),
             Field::Outgoing => last.outgoing_vectors(),
         }?;
-        let size = (self.embedding.embedder.dimension(), self.embedding.texts.of_field(self.field).len());
+        let size = (self.embedding.embedder.dimension(), self.embedding.texts.len(self.field));
         ((vectors.dimension, vectors.len()) == size).then_some(FieldVectors::TakenOver(vectors))
     }
 
     async fn make(self) -> Result<Made<FieldVectors<'v>>> {
         let left = self.embedding.report.left;
-        let part = FieldVectors::Made(self.embedding.embed(self.field).await?);
+        let part = self.embedding.embed(self.field).await?;
         Ok(Made { part, cut: 0, is_whole: self.embedding.report.left == left })
     }
 }
 
 /// The making of vectors, field after field.
-pub(in crate::index) struct Embedding<'c> {
+pub(in crate::index) struct Embedding<'c, 'k> {
     embedder: &'c dyn Embedder,
     texts: &'c Texts<'c>,
     /// Digest of the texts of passages and sentences.
@@ -221,7 +242,7 @@ pub(in crate::index) struct Embedding<'c> {
     difference: Option<&'c Difference<'c>>,
     /// What is there already, once that was looked for.
     known: Option<Known<'c>>,
-    keeper: Option<Keeper<'c>>,
+    keeper: Option<Keeper<'k>>,
     when_spent: WhenSpent,
     options: &'c IndexOptions,
     done: usize,
@@ -229,24 +250,24 @@ pub(in crate::index) struct Embedding<'c> {
     report: VectorReport,
 }
 
-impl<'c> Embedding<'c> {
+impl<'c, 'k> Embedding<'c, 'k> {
     /// `keeper` keeps vectors as they are made, where there is one.
     pub(in crate::index) fn new(
         embedder: &'c dyn Embedder,
         (texts, digest): (&'c Texts<'c>, Digest),
         (earlier, difference): (&'c Earlier, Option<&'c Difference<'c>>),
-        keeper: Option<Keeper<'c>>,
+        keeper: Option<Keeper<'k>>,
         when_spent: WhenSpent,
         options: &'c IndexOptions,
     ) -> Self {
-        let total = Field::ALL.iter().map(|field| texts.of_field(*field).len()).sum();
+        let total = Field::ALL.iter().map(|field| texts.len(*field)).sum();
         let report = VectorReport { embedder: embedder.name().to_owned(), ..VectorReport::default() };
         let (known, done) = (None, 0);
         Self { embedder, texts, digest, earlier, difference, known, keeper, when_spent, options, done, total, report }
     }
 
     /// Returns the stage of a field.
-    pub(in crate::index) fn field(&mut self, field: Field) -> EmbedField<'_, 'c> {
+    pub(in crate::index) fn field(&mut self, field: Field) -> EmbedField<'_, 'c, 'k> {
         EmbedField { field, embedding: self }
     }
 
@@ -256,30 +277,27 @@ impl<'c> Embedding<'c> {
         if matches!(field, Field::Passages | Field::Sentences) {
             return inputs.bytes(self.digest.as_bytes());
         }
-        let questions = self.texts.of_field(field);
-        inputs.number(questions.len());
-        for question in questions {
+        inputs.number(self.texts.len(field));
+        for question in self.texts.of_field(field) {
             inputs.text(question.text);
         }
         inputs
     }
 
     /// Returns one vector a text of a field.
-    async fn embed(&mut self, field: Field) -> Result<QuantizedVectors> {
+    async fn embed(&mut self, field: Field) -> Result<FieldVectors<'c>> {
         let known = match self.known.take() {
             Some(known) => known,
             None => self.look_up()?,
         };
-        let (kind, texts) = (field.kind(), self.texts.of_field(field));
-        let places = known.places(field, texts);
-        let missing: Vec<Titled<'_>> =
-            texts.iter().zip(&places).filter(|(_, place)| place.is_none()).map(|(text, _)| *text).collect();
+        let places = known.places(field, self.texts);
+        let missing = places.iter().enumerate().filter(|(_, place)| place.is_none());
+        let missing: Vec<Titled<'_>> = missing.map(|(text, _)| self.texts.get(field, text)).collect();
         let before = Field::ALL.iter().take_while(|it| **it != field);
-        self.done = before.map(|it| self.texts.of_field(*it).len()).sum::<usize>() + texts.len() - missing.len();
-        let mut vectors = self.missing(kind, &missing, &known).await?;
-        if missing.len() < texts.len() {
-            vectors = known.joined(&places, &vectors);
-        }
+        self.done = before.map(|it| self.texts.len(*it)).sum::<usize>() + places.len() - missing.len();
+        let made = self.missing(field.kind(), &missing, &known).await?;
+        let is_all = missing.len() == places.len();
+        let vectors = if is_all { FieldVectors::Made(made) } else { known.joined(field, &places, made) };
         self.known = Some(known);
         Ok(vectors)
     }
@@ -371,7 +389,7 @@ impl<'c> Embedding<'c> {
     }
 
     /// Returns where the vectors of `count` texts go; `add` adds what is kept of one.
-    fn coming<F: Fn(usize, &Vector, &mut Rows)>(&mut self, count: usize, add: F) -> Coming<'_, 'c, F> {
+    fn coming<F: Fn(usize, &Vector, &mut Rows)>(&mut self, count: usize, add: F) -> Coming<'_, 'k, F> {
         Coming {
             embedder: self.embedder,
             keeper: self.keeper.as_mut(),

@@ -258,6 +258,9 @@ type Standing = (String, String, Option<usize>);
 /// A change of documents, and of what names stand for.
 type Change = fn(&mut Vec<Text>, &mut Vec<Standing>);
 
+/// A value that no vector of a cluster has.
+const BLACK: f32 = 1e9;
+
 /// A version of some documents in which some names stand for others.
 struct Version {
     texts: Vec<Text>,
@@ -314,10 +317,11 @@ impl Version {
         (passages, sentences)
     }
 
-    /// Replaces all words about its groups by as many signs.
+    /// Replaces all words about its groups by as many signs, and all values of vectors of clusters by one.
     fn blacken(&mut self) {
         self.hierarchy.community_titles.fill(b'#');
         self.hierarchy.summary_names.fill(b'#');
+        self.hierarchy.summary_vector.fill(BLACK);
     }
 
     /// Returns how many titles of communities and how many of clusters were taken from a version that was blackened.
@@ -325,7 +329,12 @@ impl Version {
         let hierarchy = self.hierarchy.view();
         let is_black = |title: &str| title.starts_with('#');
         let communities = hierarchy.communities().filter(|it| is_black(hierarchy.title(*it)));
-        [communities.count(), hierarchy.summaries().filter(|it| is_black(hierarchy.summary_name(*it))).count()]
+        let summaries = hierarchy.summaries().filter(|it| is_black(hierarchy.summary_name(*it)));
+        for summary in summaries.clone() {
+            let vector = &self.hierarchy.summary_vector[summary.index() * self.vectors.dimension..];
+            assert!(vector[..self.vectors.dimension].iter().all(|value| value.to_bits() == BLACK.to_bits()));
+        }
+        [communities.count(), summaries.count()]
     }
 }
 
@@ -378,6 +387,32 @@ fn kept_words_equal_recomputed_ones() {
         assert_eq!(is_all, number == 0, "{number}");
         version = computed;
     }
+}
+
+#[test]
+fn what_is_kept_of_clusters_is_computed_again_if_it_is_missing_or_incomplete() {
+    let mut texts = in_groups(12, 0, 0);
+    let whole = Version::after(&texts, &[], None).hierarchy;
+    let mut version = Version::after(&texts, &[], None);
+    texts.insert(0, Text::of("Qaaaa Weir", ["Qaaaa Weir is near Qbcaa Mill.\n".to_owned()]));
+    let due = Version::after(&texts, &[], Some((&version, true))).hierarchy;
+    let changes: [fn(&mut PackedHierarchy); 5] = [
+        |it| it.summary_vector.clear(),
+        |it| it.summary_central.clear(),
+        |it| it.summary_centrality.clear(),
+        |it| it.summary_vector.truncate(7),
+        |it| it.summary_centrality.truncate(30),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        version.hierarchy = whole.clone();
+        change(&mut version.hierarchy);
+        assert!(Version::after(&texts, &[], Some((&version, true))).hierarchy == due, "{number}");
+    }
+    // A forged file has what it says, but no more than that is wrong.
+    version.hierarchy = whole;
+    version.hierarchy.summary_central.fill(EntityOrdinal(NONE));
+    version.hierarchy.summary_vector.fill(f32::NAN);
+    assert_eq!(Version::after(&texts, &[], Some((&version, true))).hierarchy.view().counts(), due.view().counts());
 }
 
 #[test]
