@@ -314,10 +314,12 @@ impl<'a> PassageGraph<'a> {
         other.entity_name_ends.ordinals().map(find).collect()
     }
 
-    /// Returns the words around a mention: the nearest word before first, then the words after; [`NO_CUE`] pads.
+    /// Returns the words around a mention: the nearest word before first, then the words after; [`NO_CUE`] pads. A
+    /// graph [by entities](super::resolution::resolved) has none.
     #[must_use]
     pub fn cues(&self, mention: MentionOrdinal) -> &'a [CueOrdinal] {
-        &self.mention_cues.items()[mention.index() * CUES..][..CUES]
+        let start = mention.index() * CUES;
+        self.mention_cues.items().get(start..start + CUES).unwrap_or_default()
     }
 
     /// Returns the ordinal of a cue prefix.

@@ -1,6 +1,8 @@
 //! Relations between entities, by rule: two that share a sentence are related, and each that a passage mentions is
 //! related to the subject of its document. Relations that a model found are added.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::extracted::{Extracted, FoundRelation};
@@ -14,6 +16,8 @@ use crate::error::Result;
 const LIST_MIN: usize = 24;
 /// Documents whose relations are found together.
 const BLOCK: usize = 256;
+/// Entities whose relations are summed together.
+const FIRSTS: usize = 4_096;
 /// Weight of a passage's mention of an entity as its relation to the document's subject, where a sentence with two
 /// entities counts 1.
 const SUBJECT_WEIGHT: f32 = 0.5;
@@ -61,11 +65,12 @@ pub(crate) fn relations(
 ) -> Result<Vec<Relation>> {
     let places = places(graph, entities);
     let mut found = by_rule(graph, &places, cancellation)?;
-    for FoundRelation { ends, relation: found_by_model, sentence } in &extracted.relations {
+    let by_model = extracted.relations.iter().map(|FoundRelation { ends, relation: found_by_model, sentence }| {
         let ends = ends.map(|end| places[end.index()]);
-        found.push(relation(ends, f32::from(found_by_model.strength) * STRENGTH_WEIGHT, *sentence));
-    }
-    Ok(summed(found))
+        relation(ends, f32::from(found_by_model.strength) * STRENGTH_WEIGHT, *sentence)
+    });
+    found.push(by_model.collect());
+    Ok(summed(found, entities.len()))
 }
 
 /// Returns those that rules find.
@@ -78,7 +83,7 @@ pub(crate) fn relations_by_rule(
     entities: &[EntityOrdinal],
     cancellation: &Cancellation,
 ) -> Result<Vec<Relation>> {
-    Ok(summed(by_rule(graph, &places(graph, entities), cancellation)?))
+    Ok(summed(by_rule(graph, &places(graph, entities), cancellation)?, entities.len()))
 }
 
 /// Returns the place of each entity in a list, or [`u32::MAX`].
@@ -90,9 +95,9 @@ fn places(graph: &PassageGraph<'_>, entities: &[EntityOrdinal]) -> Vec<u32> {
     places
 }
 
-/// Finds relations by rule. A sentence of `k` entities gives each pair 1/(k − 1), so that all of it counts for one
-/// mention each.
-fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation) -> Result<Vec<Relation>> {
+/// Finds relations by rule, block by block. A sentence of `k` entities gives each pair 1/(k − 1), so that all of it
+/// counts for one mention each.
+fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation) -> Result<Vec<Vec<Relation>>> {
     let subjects = subjects(graph, places);
     let documents: Vec<DocumentOrdinal> = graph.documents().collect();
     let of_block = |documents: &[DocumentOrdinal]| {
@@ -104,12 +109,7 @@ fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation
         }
         Ok(found)
     };
-    let blocks = documents.par_chunks(BLOCK).map(of_block).collect::<Result<Vec<Vec<Relation>>>>()?;
-    let mut found = Vec::with_capacity(blocks.iter().map(Vec::len).sum());
-    for block in blocks {
-        found.extend(block);
-    }
-    Ok(found)
+    documents.par_chunks(BLOCK).map(of_block).collect()
 }
 
 /// Adds the relations that a document says of, which has this subject.
@@ -166,27 +166,60 @@ fn relation([a, b]: [u32; 2], weight: f32, sentence: Option<SentenceOrdinal>) ->
     Relation { ends: [a.min(b), a.max(b)], weight, sentence }
 }
 
-/// Returns each pair once, with the sum of its weights, in order.
-fn summed(mut found: Vec<Relation>) -> Vec<Relation> {
-    // Stable, so that weights are summed in the order of the passages.
-    found.par_sort_by_key(|it| it.ends);
-    let sum = |same: &[Relation]| {
-        let weight = same.iter().map(|it| it.weight).sum();
-        let said = same.iter().filter(|it| it.sentence.is_some());
-        let best = said.reduce(|best, next| if next.weight > best.weight { next } else { best });
-        Relation { ends: same[0].ends, weight, sentence: best.and_then(|it| it.sentence) }
-    };
-    // In place: there may be many millions.
-    let (mut kept, mut at) = (0, 0);
-    while at < found.len() {
-        let same = found[at..].iter().take_while(|it| it.ends == found[at].ends).count();
-        found[kept] = sum(&found[at..at + same]);
-        kept += 1;
-        at += same;
+/// What an entity is related to: the place of that, how much says so, and the sentence or [`NO_SENTENCE`].
+type OtherEnd = (u32, f32, u32);
+
+const NO_SENTENCE: u32 = u32::MAX;
+
+/// Returns each pair once, with the sum of its weights, in order; places are below `count`.
+fn summed(blocks: Vec<Vec<Relation>>, count: usize) -> Vec<Relation> {
+    // There may be many millions: they are laid out by their first ends, and each end's few sorted by the second.
+    let mut starts = vec![0; count + 1];
+    blocks.iter().flatten().for_each(|it| starts[it.ends[0] as usize + 1] += 1);
+    for first in 0..count {
+        starts[first + 1] += starts[first];
     }
-    found.truncate(kept);
-    found.shrink_to_fit();
-    found
+    let mut others: Vec<OtherEnd> = vec![(0, 0.0, 0); starts[count]];
+    let mut next = starts.clone();
+    for Relation { ends, weight, sentence } in blocks.into_iter().flatten() {
+        let at = &mut next[ends[0] as usize];
+        others[*at] = (ends[1], weight, sentence.map_or(NO_SENTENCE, |it| it.0));
+        *at += 1;
+    }
+    let mut rest = others.as_mut_slice();
+    let firsts: Vec<Range<usize>> = (0..count).step_by(FIRSTS).map(|first| first..count.min(first + FIRSTS)).collect();
+    let parts: Vec<(Range<usize>, &mut [OtherEnd])> = firsts
+        .into_iter()
+        .map(|firsts| {
+            let length = starts[firsts.end] - starts[firsts.start];
+            (firsts, rest.split_off_mut(..length).unwrap_or_default())
+        })
+        .collect();
+    let of_part = |(firsts, others): (Range<usize>, &mut [OtherEnd])| {
+        let (mut relations, mut rest) = (Vec::with_capacity(others.len()), others);
+        for first in firsts {
+            let of_first = rest.split_off_mut(..starts[first + 1] - starts[first]).unwrap_or_default();
+            // Stable, so that weights are summed in the order of the passages.
+            of_first.sort_by_key(|it| it.0);
+            relations.extend(of_first.chunk_by(|a, b| a.0 == b.0).map(|same| sum(first as u32, same)));
+        }
+        relations
+    };
+    let parts: Vec<Vec<Relation>> = parts.into_par_iter().map(of_part).collect();
+    drop(others);
+    let mut relations = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+    for part in parts {
+        relations.extend(part);
+    }
+    relations
+}
+
+/// Returns a relation of `first`: all that says so has the same other end.
+fn sum(first: u32, same: &[OtherEnd]) -> Relation {
+    let weight = same.iter().map(|it| it.1).sum();
+    let in_sentence = same.iter().filter(|it| it.2 != NO_SENTENCE);
+    let best = in_sentence.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    Relation { ends: [first, same[0].0], weight, sentence: best.map(|it| SentenceOrdinal(it.2)) }
 }
 
 #[cfg(test)]
@@ -213,7 +246,32 @@ mod tests {
             expect([5, 7], 0.5, Some(0)),
             expect([8, 9], 0.5, None),
         ];
-        assert_eq!(summed(found), all);
+        for cut in 0..found.len() {
+            let (first, second) = found.split_at(cut);
+            assert_eq!(summed(vec![first.to_vec(), second.to_vec()], 40), all);
+        }
+    }
+
+    #[test]
+    fn relations_of_entities_that_are_summed_apart_are_those_of_one_sorted_list() {
+        let ends = [0, 1, FIRSTS - 1, FIRSTS, FIRSTS + 1, 2 * FIRSTS - 1, 2 * FIRSTS, 2 * FIRSTS + 3];
+        let mut found = Vec::new();
+        for (at, one) in ends.iter().enumerate() {
+            for (sentence, other) in ends[..at].iter().chain(&ends[at / 2..at]).enumerate() {
+                let weight = 1.0 / (found.len() + 1) as f32;
+                found.push(relation([*one as u32, *other as u32], weight, Some(SentenceOrdinal(sentence as u32))));
+            }
+        }
+        found.reverse();
+        let blocks = vec![found[..7].to_vec(), Vec::new(), found[7..].to_vec()];
+        found.sort_by_key(|it| it.ends);
+        let sum_of = |same: &[Relation]| {
+            let others: Vec<OtherEnd> = same.iter().map(|it| (it.ends[1], it.weight, it.sentence.unwrap().0)).collect();
+            sum(same[0].ends[0], &others)
+        };
+        let expect: Vec<Relation> = found.chunk_by(|a, b| a.ends == b.ends).map(sum_of).collect();
+        assert_eq!(expect.len(), ends.len() * (ends.len() - 1) / 2);
+        assert_eq!(summed(blocks, 2 * FIRSTS + 4), expect);
     }
 
     #[test]
@@ -240,6 +298,6 @@ mod tests {
             add_document(&graph, &places, (document, subject), &mut expect);
         }
         assert!(expect.len() > documents.len(), "{}", expect.len());
-        assert_eq!(by_rule(&graph, &places, &Cancellation::default()).unwrap(), expect);
+        assert_eq!(by_rule(&graph, &places, &Cancellation::default()).unwrap().concat(), expect);
     }
 }

@@ -66,17 +66,12 @@ pub(super) fn alike(graph: &PassageGraph<'_>) -> Vec<Link> {
 /// Returns names of persons that omit or abbreviate the middle names of another, if there is only one such other.
 fn shortened(graph: &PassageGraph<'_>) -> Vec<Link> {
     let names = graph.names();
-    let mut blocks = Blocks::new();
-    for entity in graph.entity_documents.ordinals() {
-        let name = names.get(entity);
-        if is_person_like(name)
-            && let Some(ends) = name.chars().next().zip(name.rsplit(' ').next())
-        {
-            blocks.add(ends, entity);
-        }
-    }
+    let parts = |entity| {
+        let name = Some(names.get(entity)).filter(|name| is_person_like(name));
+        name.and_then(|name| name.chars().next().zip(name.rsplit(' ').next())).into_iter()
+    };
     let mut links = Vec::new();
-    for block in blocks.several() {
+    for block in blocks(graph.entity_documents.ordinals(), parts) {
         for name in &block {
             let mut whole = block.iter().filter(|it| is_short_for(names.get(*name), names.get(**it)));
             if let (Some(only), None) = (whole.next(), whole.next()) {
@@ -113,24 +108,8 @@ pub(super) fn is_letter(word: &str) -> bool {
 
 fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
     let names = graph.names();
-    let mut blocks = Blocks::new();
-    for entity in graph.entity_documents.ordinals() {
-        let name = names.get(entity);
-        if !(2..=WORDS_MAX).contains(&name.split(' ').count()) || name.contains(char::is_numeric) {
-            continue;
-        }
-        for (start, word) in words_at(name) {
-            if word.chars().count() + 1 < MISSPELT_CHARS_MIN {
-                continue;
-            }
-            // The part of a word that a misspelling does not change: its first letter and its ending.
-            let first = word.chars().next().map_or(0, char::len_utf8);
-            let ending = word.char_indices().nth_back(1).map_or(0, |it| it.0);
-            blocks.add((&name[..start + first], &name[start + ending..]), entity);
-        }
-    }
     let mut links = Vec::new();
-    for block in blocks.several() {
+    for block in blocks(graph.entity_documents.ordinals(), |entity| around_words(names.get(entity))) {
         for (at, one) in block.iter().enumerate() {
             let differ = |other: &EntityOrdinal| {
                 let words = names.get(*one).split(' ').zip(names.get(*other).split(' '));
@@ -145,6 +124,18 @@ fn misspelt(graph: &PassageGraph<'_>) -> Vec<Link> {
     links.sort_unstable();
     links.dedup();
     links
+}
+
+/// Returns the parts of a name that a misspelling of one word does not change: up to its first letter, and from its
+/// ending on.
+fn around_words(name: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_compared = (2..=WORDS_MAX).contains(&name.split(' ').count()) && !name.contains(char::is_numeric);
+    let words = words_at(if is_compared { name } else { "" });
+    words.filter(|(_, word)| word.chars().count() + 1 >= MISSPELT_CHARS_MIN).map(|(start, word)| {
+        let first = word.chars().next().map_or(0, char::len_utf8);
+        let ending = word.char_indices().nth_back(1).map_or(0, |it| it.0);
+        (&name[..start + first], &name[start + ending..])
+    })
 }
 
 /// Returns the words of a name, each with where it begins.
@@ -162,38 +153,33 @@ fn are_never_together(graph: &PassageGraph<'_>, one: EntityOrdinal, other: Entit
     !sentences(other).any(|it| of_one.contains(&it))
 }
 
-/// Names by a part of theirs. Nearly all are alone, so sorting hashes of the parts takes less than a table of them.
-struct Blocks<K> {
-    /// Each name with its part.
-    names: Vec<(K, EntityOrdinal)>,
-    /// A hash of the part of each, and its place.
-    hashes: Vec<(u64, u32)>,
-}
-
-impl<K: Ord + Hash> Blocks<K> {
-    const fn new() -> Self {
-        Self { names: Vec::new(), hashes: Vec::new() }
+/// Returns the names that have a part in common with others, unless these are too many, in the order of their names.
+///
+/// Nearly all parts are alone, so sorting hashes of them takes less than a table, and the parts are found again.
+fn blocks<K: Ord + Hash, I: Iterator<Item = K>>(
+    entities: impl Iterator<Item = EntityOrdinal>,
+    parts: impl Fn(EntityOrdinal) -> I,
+) -> Vec<Vec<EntityOrdinal>> {
+    let hash = |part: &K| FxBuildHasher.hash_one(part);
+    let mut hashes = Vec::new();
+    for entity in entities {
+        hashes.extend(parts(entity).map(|part| (hash(&part), entity)));
     }
-
-    fn add(&mut self, part: K, entity: EntityOrdinal) {
-        self.hashes.push((FxBuildHasher.hash_one(&part), self.names.len() as u32));
-        self.names.push((part, entity));
-    }
-
-    /// Returns the blocks of several names that are not too large, in the order of their names.
-    fn several(mut self) -> Vec<Vec<EntityOrdinal>> {
-        self.hashes.sort_unstable();
-        let mut blocks: Vec<Vec<EntityOrdinal>> = Vec::new();
-        for same in self.hashes.chunk_by(|a, b| a.0 == b.0).filter(|it| it.len() > 1) {
-            let mut names: Vec<&(K, EntityOrdinal)> = same.iter().map(|it| &self.names[it.1 as usize]).collect();
-            // Two parts may have one hash.
-            names.sort_unstable();
-            let of_part = names.chunk_by(|a, b| a.0 == b.0).filter(|it| (2..=BLOCK_MAX).contains(&it.len()));
-            blocks.extend(of_part.map(|block| block.iter().map(|it| it.1).collect()));
+    hashes.sort_unstable();
+    let mut blocks: Vec<Vec<EntityOrdinal>> = Vec::new();
+    for same in hashes.chunk_by(|a, b| a.0 == b.0).filter(|it| it.len() > 1) {
+        let mut names = Vec::with_capacity(same.len());
+        for one in same.chunk_by(|a, b| a.1 == b.1) {
+            let (due, entity) = one[0];
+            names.extend(parts(entity).filter(|part| hash(part) == due).map(|part| (part, entity)));
         }
-        blocks.sort_unstable();
-        blocks
+        // Two parts may have one hash.
+        names.sort_unstable();
+        let of_part = names.chunk_by(|a, b| a.0 == b.0).filter(|it| (2..=BLOCK_MAX).contains(&it.len()));
+        blocks.extend(of_part.map(|block| block.iter().map(|it| it.1).collect()));
     }
+    blocks.sort_unstable();
+    blocks
 }
 
 #[cfg(test)]
@@ -211,12 +197,14 @@ mod tests {
             fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
         }
 
-        let mut blocks = Blocks::new();
-        let parts = [3, 1, 2, 1, 3, 1].into_iter().chain(std::iter::repeat_n(4, BLOCK_MAX + 1));
-        for (part, entity) in parts.zip(EntityOrdinal::first(100)) {
-            blocks.add(Part(part), entity);
-        }
-        assert_eq!(blocks.several(), [vec![0, 4], vec![1, 3, 5]].map(|block| listed::<EntityOrdinal>(&block)));
+        let parts: Vec<usize> = [3, 1, 2, 1, 3, 1].into_iter().chain(std::iter::repeat_n(4, BLOCK_MAX + 1)).collect();
+        // The last one has two parts of its own.
+        let of_entity = |entity: EntityOrdinal| match parts.get(entity.index()) {
+            Some(part) => vec![Part(*part)].into_iter(),
+            None => vec![Part(5), Part(6)].into_iter(),
+        };
+        let found = blocks(EntityOrdinal::first(parts.len() + 1), of_entity);
+        assert_eq!(found, [vec![0, 4], vec![1, 3, 5]].map(|block| listed::<EntityOrdinal>(&block)));
     }
 
     #[test]

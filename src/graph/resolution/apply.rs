@@ -3,7 +3,7 @@
 use super::Resolution;
 use crate::graph::elements::{pack_own, postings};
 use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _};
-use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph};
+use crate::graph::packed::{PackedGraph, PassageGraph};
 
 /// A graph by names, and by the entities that these stand for.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +68,6 @@ fn mentions(graph: &PassageGraph<'_>, resolution: &Resolution<'_>, found: &mut P
         }
         found.passage_mentions.push(found.mention_entity.len() as u32);
     }
-    found.mention_cues = vec![NO_CUE; found.mention_entity.len() * CUES];
     postings(found.entity_name_ends.len(), found);
 }
 
