@@ -444,7 +444,10 @@ impl Run {
                         Verdict::Unchanged => {}
                         Verdict::Removed => run.skips.push(removed_by_hand(&found.document.uri)),
                         Verdict::ByHand => run.skips.push(added_by_hand(&found.document.uri)),
-                        Verdict::Added | Verdict::Changed | Verdict::Moved => batch.push(found),
+                        Verdict::Added | Verdict::Changed | Verdict::Moved => {
+                            run.writer.records().expect_write();
+                            batch.push(found);
+                        }
                     }
                     if batch.is_full() {
                         run.commit(&mut batch)?;

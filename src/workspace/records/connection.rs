@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::super::{INDEX_FORMAT, WorkspaceOptions, database, hardening};
-use super::schema;
+use super::{pages, schema};
 use crate::domain::CollectionId;
 use crate::error::{Error, Result};
 use crate::files;
@@ -112,6 +112,11 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
     .map_err(|error| open_error(path, error))
 }
 
+/// Opens the database beside the connection that writes to it.
+pub(super) fn open_beside(path: &Path) -> rusqlite::Result<Connection> {
+    try_to_read(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))
+}
+
 fn try_to_read(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     hardening::distrust(&connection)?;
@@ -188,7 +193,7 @@ pub(super) fn open_error(path: &Path, error: rusqlite::Error) -> Error {
 fn is_whole(path: &Path) -> rusqlite::Result<bool> {
     let open = |mode| try_to_read(path, flags(mode));
     let connection = open(OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-    connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)).map(|said| said == "ok")
+    pages::check(&connection).map(|said| said == pages::WHOLE)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod digest;
 mod extracted;
 mod migrate;
 mod names;
+mod pages;
 mod read;
 mod removed;
 mod reports;
@@ -26,6 +27,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, Transactio
 use digest::Digest;
 pub(crate) use extracted::{Extracted, ProposedTypes, WrittenExtraction};
 pub(crate) use names::NAME_PAIRS_MAX;
+use pages::PageCheck;
 pub(crate) use read::{ListedUnit, Seal, Units};
 pub(crate) use reports::{StoredReport, WrittenReport};
 pub(crate) use survey::DamagedUnit;
@@ -75,6 +77,10 @@ pub struct Records {
     format: u32,
     /// Whether the pages of the database were checked before the first write.
     is_looked_through: bool,
+    /// That check, if it was begun beside other work.
+    page_check: Option<PageCheck>,
+    /// Whether that was tried.
+    is_write_expected: bool,
     /// A request to stop the current write.
     cancellation: Cancellation,
 }
@@ -107,6 +113,8 @@ impl Records {
             connection,
             format: INDEX_FORMAT,
             is_looked_through: false,
+            page_check: None,
+            is_write_expected: false,
             cancellation: Cancellation::default(),
         };
         records.format = records.check_format()?;
@@ -317,15 +325,29 @@ impl Records {
         })
     }
 
-    /// Ensures, once, that no page of the database is used twice: a used page that counts as free would be overwritten.
+    /// Begins the check that precedes the first write, beside the work before it.
+    pub(crate) fn expect_write(&mut self) {
+        if self.is_looked_through || self.is_write_expected {
+            return;
+        }
+        self.is_write_expected = true;
+        match PageCheck::begin(&self.path) {
+            Ok(check) => self.page_check = Some(check),
+            Err(error) => tracing::debug!(%error, "pages are checked before the first write"),
+        }
+    }
+
+    /// Ensures, once, that no page of the database is used twice.
     fn look_through(&mut self) -> Result<()> {
         if self.is_looked_through {
             return Ok(());
         }
-        let sql = "PRAGMA quick_check(1)";
-        let said: String = self.connection.query_row(sql, [], |row| row.get(0)).map_err(Error::records("read"))?;
-        if said != "ok" {
-            return Err(self.corrupt(said));
+        if !self.page_check.take().is_some_and(PageCheck::finish) {
+            // It says what is wrong, if anything is.
+            let said = pages::check(&self.connection).map_err(Error::records("read"))?;
+            if said != pages::WHOLE {
+                return Err(self.corrupt(said));
+            }
         }
         self.is_looked_through = true;
         Ok(())

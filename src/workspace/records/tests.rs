@@ -93,6 +93,44 @@ fn the_database_is_looked_through_before_a_change_and_not_for_nothing() {
 }
 
 #[test]
+fn nothing_is_written_to_a_database_with_a_lost_page_whether_or_not_a_write_was_expected() {
+    const PAGE: usize = 4_096;
+    let folder = tempfile::tempdir().unwrap();
+    records(folder.path()).commit_units(&[unit_of("a", None, &["One."])]).unwrap();
+    let path = folder.path().join("cairn.db");
+    let whole = std::fs::read(&path).unwrap();
+    let mut damaged = whole.clone();
+    // One more page, which nothing uses, and their number in the header.
+    damaged.extend_from_within(..PAGE);
+    let pages = (damaged.len() / PAGE) as u32;
+    damaged[28..32].copy_from_slice(&pages.to_be_bytes());
+    for (bytes, is_whole) in [(&damaged, false), (&whole, true)] {
+        for is_expected in [true, false] {
+            std::fs::write(&path, bytes).unwrap();
+            let mut records = records(folder.path());
+            if is_expected {
+                records.expect_write();
+                assert!(records.page_check.is_some());
+            }
+            let written = records.set_chunking("passages of 100 tokens").map_err(|error| error.kind());
+            assert_eq!(written, if is_whole { Ok(()) } else { Err(ErrorKind::Corrupt) });
+            assert_eq!(records.is_looked_through, is_whole);
+            records.expect_write();
+            assert_eq!(records.page_check.is_some(), !is_whole && !is_expected, "it is begun once");
+        }
+    }
+}
+
+#[test]
+fn a_check_that_is_not_waited_for_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    records.expect_write();
+    drop(records);
+    assert_eq!(units(&self::records(folder.path())), []);
+}
+
+#[test]
 fn an_inconsistent_unit_is_refused_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = records(folder.path());
