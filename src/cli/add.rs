@@ -54,7 +54,7 @@ pub(super) async fn run(args: &AddArgs, surroundings: &Surroundings) -> Done {
     }
     let screen = &surroundings.screen;
     screen.line(uri)?;
-    report.warnings.iter().for_each(|warning| screen.note(format!("warning: {warning}")));
+    report.warnings.iter().for_each(|it| surroundings.warn(it));
     let documents = &report.documents;
     let done = match (documents.added, documents.changed) {
         (0, 0) if report.is_new_version => "it now counts as added by hand",

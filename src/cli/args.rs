@@ -443,7 +443,7 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "FORMAT", value_parser = ["neo4j-import"], requires = "out", conflicts_with = "neo4j")]
     pub(super) format: Option<String>,
     /// Folder for the files.
-    #[arg(value_name = "OUT", requires = "format")]
+    #[arg(value_name = "OUT", requires = "format", conflicts_with = "canonical")]
     pub(super) out: Option<PathBuf>,
     /// The graph in Neo4j to export instead.
     #[command(flatten)]

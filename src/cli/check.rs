@@ -58,7 +58,7 @@ async fn repair_index(path: &Path, args: &CheckArgs, surroundings: &Surroundings
 fn say(report: &IndexReport, surroundings: &Surroundings) {
     let screen = &surroundings.screen;
     for warning in &report.warnings {
-        screen.note(format!("warning: {warning}"));
+        surroundings.warn(warning);
     }
     if report.is_new_version {
         screen.note(format!("version {} rebuilt from the records", report.version));

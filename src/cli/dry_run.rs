@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::index_args::IndexArgs;
-use super::screen::Screen;
+use super::next::Next;
 use super::{Done, Surroundings};
 use crate::domain::{Cost, LeftOut, Skip, Usage, left_out};
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ pub(super) async fn run(
         return surroundings.print_json(&estimate);
     }
     let screen = &surroundings.screen;
-    show_documents(&estimate, screen)?;
+    show_documents(&estimate, surroundings)?;
     for stage in &estimate.stages {
         screen.line(line(stage))?;
         if let Some([least, most]) = stage.output_tokens_range {
@@ -49,12 +49,13 @@ pub(super) async fn run(
         screen.line(format!("the estimate {fits} into the budget"))?;
     }
     screen.line("nothing was written, and no server was called")?;
-    estimate.warnings.iter().for_each(|warning| screen.note(format!("warning: {warning}")));
+    estimate.warnings.iter().for_each(|it| surroundings.warn(it));
     Ok(())
 }
 
 /// Reports how many documents would change and which, and which sources would be skipped and why.
-fn show_documents(estimate: &Estimate, screen: &Screen) -> Done {
+fn show_documents(estimate: &Estimate, surroundings: &Surroundings) -> Done {
+    let screen = &surroundings.screen;
     let Estimate { documents, changes, skips, .. } = estimate;
     let DocumentCounts { added, changed, unchanged, removed, skipped } = *documents;
     let count = counted(added, "document");
@@ -72,14 +73,15 @@ fn show_documents(estimate: &Estimate, screen: &Screen) -> Done {
             screen.line(format!("{what:8} … and {more} more; `--json` names up to {CHANGES_NAMED_MAX}"))?;
         }
     }
-    reasons(skips).iter().try_for_each(|line| screen.line(line)).map_err(Into::into)
+    reasons(skips, &surroundings.next).iter().try_for_each(|line| screen.line(line)).map_err(Into::into)
 }
 
 /// Returns a line for each reason for skipping, the most frequent first.
-fn reasons(skips: &[Skip]) -> Vec<String> {
+fn reasons(skips: &[Skip], next: &Next) -> Vec<String> {
     let line = |group: LeftOut| {
         let more = if group.has_more() { ", …" } else { "" };
-        format!("skip     {}: {} ({}{more})", group.count, group.reason, group.examples.join(", "))
+        let reason = next.with_command(&group.reason);
+        format!("skip     {}: {reason} ({}{more})", group.count, group.examples.join(", "))
     };
     left_out(skips).into_iter().map(line).collect()
 }
@@ -138,6 +140,6 @@ mod tests {
         let skips = [skip("a.txt", "it is empty"), skip("12 files .png", kind), skip("3 files .gif", kind)];
         let expect =
             ["skip     15: unsupported kind of file (12 files .png, 3 files .gif)", "skip     1: it is empty (a.txt)"];
-        assert_eq!(reasons(&skips), expect);
+        assert_eq!(reasons(&skips, &Next::new(".cairn".into())), expect);
     }
 }

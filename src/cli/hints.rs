@@ -4,6 +4,7 @@ use std::io;
 
 use crate::domain::{ChatError, DatabaseError, EmbeddingError, RuntimeError};
 use crate::error::{Error, ErrorKind};
+use crate::{index, ingest, query};
 
 /// The hint for an index without a finished version.
 pub(super) const FIRST_VERSION: &str = "create the first with `cairn index PATH`; documents read so far are kept";
@@ -115,8 +116,23 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
         Error::WalkedByNeo4j { .. } => {
             Some("ask with `--traversal memory`, or make an index of the graph with `cairn clone`")
         }
-        Error::Question { .. } | Error::Option { .. } | Error::Line { .. } | Error::Embedding { .. } => None,
+        Error::Option { reason, .. } => command(reason),
+        Error::Question { .. } | Error::Line { .. } | Error::Embedding { .. } => None,
     }
+}
+
+/// Returns the command that helps with what the library says in a warning, a reason for leaving something out, or a
+/// refusal of an option.
+pub(super) fn command(said: &str) -> Option<&'static str> {
+    const COMMANDS: [(&str, &str); 6] = [
+        (index::REMOVED, "`cairn remove --undo DOCUMENT` takes it back"),
+        (index::ADDED, "to use this one, run `cairn remove DOCUMENT` and then `cairn remove --undo DOCUMENT`"),
+        (index::UNMOUNTED, "`cairn index PATH --remove` removes them"),
+        (index::CONVERTED, "`cairn status` lists what was left out"),
+        (ingest::SEVERAL, "`cairn index -` indexes each of them"),
+        (query::NO_TREES, "`cairn eval fit` makes some"),
+    ];
+    COMMANDS.iter().find(|(end, _)| said.ends_with(end)).map(|it| it.1)
 }
 
 /// Returns the hint for an error of the server of an embedder.

@@ -309,10 +309,10 @@ fn say(report: &IndexReport, path: &Path, surroundings: &Surroundings) {
     screen.note(line(report));
     say_models(report, path, surroundings);
     for warning in &report.warnings {
-        screen.note(format!("warning: {warning}"));
+        surroundings.warn(warning);
     }
     for skip in report.skips.iter().take(SKIPS_SHOWN_MAX) {
-        screen.note(format!("skipped {}: {}", skip.source, skip.reason));
+        screen.note(format!("skipped {}: {}", skip.source, surroundings.next.with_command(&skip.reason)));
     }
     if report.skips.len() > SKIPS_SHOWN_MAX {
         screen.note(format!(
@@ -332,7 +332,7 @@ fn say_changes(report: &IndexReport, warned: &[String], path: &Path, surrounding
         say_models(report, path, surroundings);
     }
     for warning in report.warnings.iter().filter(|it| !warned.contains(it)) {
-        screen.note(format!("warning: {warning}"));
+        surroundings.warn(warning);
     }
 }
 

@@ -291,6 +291,11 @@ impl Surroundings {
         self.setup.workspace(path)
     }
 
+    /// Writes a warning of a run, with the command that helps.
+    fn warn(&self, warning: &str) {
+        self.screen.note(format!("warning: {}", self.next.with_command(warning)));
+    }
+
     fn print_json(&self, value: &impl Serialize) -> Done {
         let text = serde_json::to_string(value).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(self.screen.json(&text)?)

@@ -64,6 +64,16 @@ impl Next {
         hints::FIRST_VERSION.replace("cairn index PATH", &self.command("index PATH", index))
     }
 
+    /// Returns a warning, or a reason for leaving something out, with the command that helps, if there is one.
+    pub(super) fn with_command(&self, said: &str) -> String {
+        hints::command(said).map_or_else(|| said.to_owned(), |command| format!("{said}; {}", self.named(command)))
+    }
+
+    /// Returns a hint with the name by which the user ran the program.
+    fn named(&self, hint: &str) -> String {
+        hint.replace("`cairn ", &format!("`{} ", self.program))
+    }
+
     /// Returns the hint for an error.
     pub(super) fn after(&self, error: &Error) -> Option<String> {
         match error {
@@ -71,7 +81,7 @@ impl Next {
                 Some(format!("make one with `{}`, or name another folder", self.command("index PATH", path)))
             }
             Error::NoVersion { path } => Some(self.first_version(path)),
-            _ => hints::hint(error).map(|hint| hint.replace("`cairn ", &format!("`{} ", self.program))),
+            _ => hints::hint(error).map(|hint| self.named(hint)),
         }
     }
 }
@@ -183,5 +193,13 @@ mod tests {
         assert!(at(".cairn").contains("`bin/cairn index PATH`"), "{}", at(".cairn"));
         assert!(at("notes").contains("`bin/cairn index PATH --index notes`"), "{}", at("notes"));
         assert_eq!(next.after(&Error::Question { reason: "no".to_owned() }), None);
+    }
+
+    #[test]
+    fn a_command_that_helps_follows_what_the_library_says() {
+        let next = Next::of(Path::new("bin/cairn"), PathBuf::from(".cairn"));
+        assert_eq!(next.with_command("it is empty"), "it is empty");
+        let said = format!("20 of 21 documents are gone; {}", crate::index::UNMOUNTED);
+        assert_eq!(next.with_command(&said), format!("{said}; `bin/cairn index PATH --remove` removes them"));
     }
 }

@@ -66,7 +66,7 @@ pub(super) async fn run(args: &RemoveArgs, surroundings: &Surroundings) -> Done 
     }
     let screen = &surroundings.screen;
     chosen.iter().try_for_each(|it| screen.line(&it.uri))?;
-    report.warnings.iter().for_each(|warning| screen.note(format!("warning: {warning}")));
+    report.warnings.iter().for_each(|it| surroundings.warn(it));
     let (removed, left) = (report.documents.removed, counted(report.counts.documents, "document"));
     screen.note(format!("removed {}; version {} has {left}", counted(removed, "document"), report.version));
     screen.note("`cairn index` leaves them out from now on; `cairn remove --undo` takes them back");

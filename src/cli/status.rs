@@ -183,6 +183,7 @@ fn show(path: &Path, status: &Status, surroundings: &Surroundings) -> Done {
     for group in left_out(&status.skips) {
         let more = if group.has_more() { ", …" } else { "" };
         let LeftOut { reason, count, examples } = group;
+        let reason = surroundings.next.with_command(&reason);
         screen.line(format!("left out   {count}: {reason} ({}{more})", examples.join(", ")))?;
     }
     Ok(())

@@ -36,5 +36,7 @@ pub use options::{
     IndexOptions, IndexReport, ModelQuestions, ModelReport, MostGone, OtherEmbedder, QuestionsBy, ReportsBy, Sources,
     StageReport, StoppedBy, VectorReport,
 };
+pub(crate) use plan::{ADDED, REMOVED};
 pub use run::index;
 pub use unread::{add, re_embed, refresh_hierarchy, remove, repair};
+pub(crate) use warnings::{CONVERTED, UNMOUNTED};

@@ -50,7 +50,7 @@ pub(super) struct Plan {
 }
 
 /// Why a removed document is left out.
-pub(super) const REMOVED: &str = "it was removed by hand; `cairn remove --undo` takes it back";
+pub(crate) const REMOVED: &str = "it was removed by hand";
 
 /// The reason for leaving out a removed document.
 pub(super) fn removed_by_hand(source: &str) -> Skip {
@@ -58,8 +58,7 @@ pub(super) fn removed_by_hand(source: &str) -> Skip {
 }
 
 /// Why a document is left out if one with its id was added by hand.
-pub(super) const ADDED: &str = "a document with this id was added by hand, and stays; to use this one, run `cairn \
-                                remove` and then `cairn remove --undo`";
+pub(crate) const ADDED: &str = "a document with this id was added by hand, and stays";
 
 /// The reason for leaving out a document whose id one added by hand has.
 pub(super) fn added_by_hand(source: &str) -> Skip {

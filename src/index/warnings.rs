@@ -28,6 +28,11 @@ const NO_DOCUMENTS: &[&str] = &[
 /// Reasons named in the warning that most files were not read.
 const REASONS_SHOWN_MAX: usize = 4;
 
+/// What helps if many files are left out.
+pub(crate) const CONVERTED: &str = "docs/formats.md lists the supported formats and says how to convert other files";
+/// What becomes of documents of a root if most of them are gone.
+pub(crate) const UNMOUNTED: &str = "they are kept, because an unmounted folder looks the same";
+
 /// Warns that most of the files found were not read, why, and what helps: `read` documents were.
 fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
     let counted = |skip: &Skip| skip.source.split_once(" .").map(|(_, extension)| extension.to_owned());
@@ -47,8 +52,7 @@ fn of_left_out(skips: &[Skip], read: u64) -> Option<String> {
     };
     let reasons = groups.iter().take(REASONS_SHOWN_MAX).map(shown).collect::<Vec<String>>().join("; ");
     Some(format!(
-        "less than half of what was found was read, {read} of {}; left out: {reasons}; `cairn status` lists all, and \
-         docs/formats.md lists the supported formats and says how to convert other files",
+        "less than half of what was found was read, {read} of {}; left out: {reasons}; {CONVERTED}",
         read + count
     ))
 }
@@ -96,10 +100,7 @@ fn of_kept(unseen: &Unseen) -> Option<String> {
 /// Warns about roots with most documents gone, and says what happens to them.
 fn of_missing(unseen: &Unseen) -> Vec<String> {
     let warn = |(root, Missing { gone, held }): (&String, &Missing)| {
-        format!(
-            "{gone} of the {held} documents indexed from `{root}` are gone; they are kept, because an \
-             unmounted folder looks the same; `--remove` removes them"
-        )
+        format!("{gone} of the {held} documents indexed from `{root}` are gone; {UNMOUNTED}")
     };
     unseen.missing.iter().map(warn).collect()
 }
@@ -193,13 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_of_a_root_is_told_with_what_to_do() {
+    fn what_is_missing_of_a_root_is_told_and_kept() {
         let missing = [("/notes".to_owned(), Missing { gone: 20, held: 21 })].into();
         let unseen = Unseen { kept: 20, missing, ..Unseen::default() };
         assert_eq!(of_kept(&unseen), None);
         let said = of_missing(&unseen);
         assert!(said[0].starts_with("20 of the 21 documents indexed from `/notes` are gone"), "{said:?}");
-        assert!(said[0].contains("`--remove`"), "{said:?}");
+        assert!(said[0].ends_with(UNMOUNTED), "{said:?}");
     }
 
     #[test]

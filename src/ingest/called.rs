@@ -12,6 +12,9 @@ use crate::error::{Error, Result};
 /// The name of a text whose address reveals no format: it is read as plain text, unless its content says otherwise.
 const UNNAMED: &str = "text.txt";
 
+/// Why a file of several documents is refused as one text.
+pub(crate) const SEVERAL: &str = "it holds several documents";
+
 /// The name of a text. Its id is its address, or its title if it has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Called {
@@ -38,8 +41,7 @@ pub fn read_called(called: &Called, bytes: Vec<u8>, options: &IngestOptions) -> 
         match item {
             SourceItem::Document(it) if found.is_none() => found = Some(it.document),
             SourceItem::Document(_) => {
-                let why = "it holds several documents; `cairn index -` indexes each of them".to_owned();
-                return Err(refused(source_id.clone(), why));
+                return Err(refused(source_id.clone(), SEVERAL.to_owned()));
             }
             SourceItem::Skip(skip) | SourceItem::Unread { skip, .. } => reason = reason.take().or(Some(skip.reason)),
             SourceItem::Shortened(_) => {}

@@ -58,6 +58,7 @@ pub use bounds::{
     ID_BYTES_MAX, KEY_BYTES_MAX, METADATA_BYTES_MAX, METADATA_MAX, TITLE_CHARS_MAX, URI_BYTES_MAX, VALUE_BYTES_MAX,
     bound,
 };
+pub(crate) use called::SEVERAL;
 pub use called::{Called, read_called};
 pub use extracted::{Extracted, Part};
 pub use hash::content_hash;

@@ -46,6 +46,7 @@ pub use strategies::level::Level;
 pub use strategies::noise::{Noise, NoisePart};
 pub use strategies::pipeline::Pipeline;
 pub use strategies::rank::Rank;
+pub(crate) use strategies::trail::NO_TREES;
 pub use strategies::trail::weights::{read_weights, shipped_weights};
 pub use strategies::trail::{Trail, trail_candidates, trail_ranking};
 pub use strategies::{Finding, Found, Strategy};

@@ -193,6 +193,8 @@ fn a_place_without_an_index_is_named_and_left_as_it_is() {
     }
     let said = cli.run(["export", "--canonical", "--index", "absent"]);
     assert_eq!((said.status, said.stdout.as_str()), (Some(4), ""), "{said:#?}");
+    let said = cli.run(["export", "--canonical", "lines.txt"]);
+    assert_eq!(said.status, Some(2), "the lines are printed, and only files for an import have a folder: {said:#?}");
     let kept = "nothing was changed";
     cli.refuses(&["index", "notes", "--index", "file"], "input", &["`file` is not an index", kept]);
     cli.refuses(&["index", "notes", "--index", "other"], "input", &["it holds `letter.txt`", kept]);

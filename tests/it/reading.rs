@@ -77,6 +77,7 @@ fn a_folder_of_which_little_is_read_says_so_and_status_groups_why() {
     let said = cli.run(["index", "docs"]).succeeded();
     let warning = "warning: less than half of what was found was read, 1 of 7; left out: 3 unsupported kind of file";
     assert!(said.stderr.contains(warning), "{said:#?}");
+    assert!(said.stderr.contains("status` lists what was left out"), "{said:#?}");
     let status = cli.json(&["status"]);
     assert_valid("status", &status);
     let groups: Vec<(&str, u64)> = status["left_out"]

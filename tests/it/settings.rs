@@ -77,7 +77,7 @@ fn weights_and_the_database_are_taken_from_the_file() {
     let search = ["search", "who built Harl Mill", "--trail-ranker", "boosted"];
     cli.run(search).succeeded();
     let with_file = [&search[..], &["--config", "sub/cairn.toml"]].concat();
-    cli.refuses(&with_file, "input", &["have no trees"]);
+    cli.refuses(&with_file, "input", &["have no trees", "eval fit` makes some"]);
     cli.refuses(&["publish", "--config", "sub/cairn.toml"], "input", &["sub/none"]);
     cli.write("sub/none", "hush\n");
     cli.refuses(&["publish", "--config", "sub/cairn.toml"], "unavailable", &["127.0.0.1:1"]);

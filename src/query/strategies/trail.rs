@@ -31,6 +31,9 @@ pub(in crate::query) use contents::says_as_much;
 use text_fit::text_fits;
 use weights::shipped_weights;
 
+/// Why weights are refused for a ranking by trees.
+pub(crate) const NO_TREES: &str = "these weights have no trees";
+
 /// See [`crate::graph::trail`].
 #[derive(Debug, Clone, Default)]
 pub struct Trail {
@@ -84,11 +87,9 @@ impl Trail {
     /// Returns the requested ranker, or else trees if there are any.
     fn ranker_of(&self, weights: &TrailWeights) -> Result<TrailRanker> {
         match self.ranker {
-            Some(TrailRanker::Boosted) if weights.trees.is_empty() => Err(Error::Option {
-                option: "trail-ranker",
-                value: "boosted".to_owned(),
-                reason: "these weights have no trees; `cairn eval fit` makes some".to_owned(),
-            }),
+            Some(TrailRanker::Boosted) if weights.trees.is_empty() => {
+                Err(Error::Option { option: "trail-ranker", value: "boosted".to_owned(), reason: NO_TREES.to_owned() })
+            }
             Some(ranker) => Ok(ranker),
             None if weights.trees.is_empty() => Ok(TrailRanker::Linear),
             None => Ok(TrailRanker::Boosted),

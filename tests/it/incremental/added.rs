@@ -36,8 +36,13 @@ fn a_text_that_was_added_stays_whatever_is_in_a_folder() {
     cli.write("notes/c.md", "# Tern Quay\n\nTern Quay is new.");
     let report = cli.json(&["index", "notes", "--passage-tokens", "100", "--remove"]);
     assert_eq!((documents(&report), &report["counts"]["documents"]), ([1, 0, 0, 1], &json!(3)));
-    let reason = report["skips"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("added by hand") && reason.contains("cairn remove"), "{reason}");
+    assert_eq!(report["skips"][0]["reason"], "a document with this id was added by hand, and stays");
+    let status = cli.run(["status"]).succeeded().stdout;
+    assert!(
+        status.contains("added by hand, and stays; to use this one, run `")
+            && status.contains("remove --undo DOCUMENT`"),
+        "{status}"
+    );
     let found = cli.json(&["search", "Ida Storm"]);
     assert_eq!(found["hits"][0]["source_id"], "notes/a.md");
     // The options of the index are kept.
@@ -97,6 +102,7 @@ fn an_unusable_text_is_refused_and_changes_nothing() {
         let said = add(&cli, args, text);
         assert_eq!((said.status, said.stdout.as_str()), (Some(3), ""), "{said:#?}");
         assert!(said.stderr.contains(expect), "{said:#?}");
+        assert_eq!(said.stderr.contains("index -` indexes each of them"), expect == "several documents", "{said:#?}");
     }
     cli.refuses(&["add", "notes.md", "--title", "Mill"], "input", &["`-`", "cairn index PATH"]);
     assert_eq!(cli.run(["add", "-"]).status, Some(2));

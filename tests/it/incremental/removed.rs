@@ -34,7 +34,12 @@ fn what_is_removed_stays_away_until_it_is_taken_back() {
     cli.write("notes/Pale Mill.md", "# Pale Mill\n\nPale Mill burned down.");
     let report = cli.json(&["index", "notes", "--passage-tokens", "100"]);
     assert_eq!((&report["version"], &report["documents"]["skipped"]), (&2.into(), &2.into()), "{report:#}");
-    assert!(report["skips"][0]["reason"].as_str().unwrap().contains("cairn remove --undo"), "{report:#}");
+    assert_eq!(report["skips"][0]["reason"], "it was removed by hand", "{report:#}");
+    let said = cli.run(["index", "notes", "--passage-tokens", "100"]).succeeded().stderr;
+    assert!(
+        said.contains("it was removed by hand; `") && said.contains("remove --undo DOCUMENT` takes it back"),
+        "{said}"
+    );
     let estimate = cli.json(&["index", "notes", "--passage-tokens", "100", "--dry-run"]);
     assert_eq!(estimate["documents"]["added"], 0, "{estimate:#}");
     let listed = cli.json(&["remove", "--list"]);

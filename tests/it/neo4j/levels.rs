@@ -22,9 +22,17 @@ use super::published;
 /// Questions about facts, about how things relate, and about the whole.
 const ASKED: [&str; 3] =
     ["How does Cornelius Pellam relate to Edda Varnholt?", "What are these documents about?", "Describe Harl Mill."];
-/// Arrays that a database does not have: types of entities, the name beside which another one was merged, and the age
-/// of the hierarchy.
-const LEFT_OUT: [&str; 4] = ["entity.type", "entity.type-sentence", "entity.beside", "made"];
+/// Arrays that a database does not have: types of entities, the name beside which another one was merged, and what the
+/// hierarchy keeps for the next version.
+const LEFT_OUT: [&str; 7] = [
+    "entity.type",
+    "entity.type-sentence",
+    "entity.beside",
+    "summary.vector",
+    "summary.central",
+    "summary.centrality",
+    "made",
+];
 
 async fn opened(database: &Database, options: TraversalOptions) -> DatabaseGraph {
     DatabaseGraph::open(&database.target(), options).await.unwrap()
