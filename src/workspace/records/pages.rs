@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// The result if no page is used twice.
 pub(super) const WHOLE: &str = "ok";
-/// How long a check that is to stop may take to notice it.
+/// Between two requests to stop.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Looks for pages that are used twice; returns [`WHOLE`], or the first fault.

@@ -122,15 +122,6 @@ fn nothing_is_written_to_a_database_with_a_lost_page_whether_or_not_a_write_was_
 }
 
 #[test]
-fn a_check_that_is_not_waited_for_is_stopped() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut records = records(folder.path());
-    records.expect_write();
-    drop(records);
-    assert_eq!(units(&self::records(folder.path())), []);
-}
-
-#[test]
 fn an_inconsistent_unit_is_refused_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = records(folder.path());

@@ -392,8 +392,8 @@ fn kept_words_equal_recomputed_ones() {
 #[test]
 fn what_is_kept_of_clusters_is_computed_again_if_it_is_missing_or_incomplete() {
     let mut texts = in_groups(12, 0, 0);
-    let whole = Version::after(&texts, &[], None).hierarchy;
     let mut version = Version::after(&texts, &[], None);
+    let whole = version.hierarchy.clone();
     texts.insert(0, Text::of("Qaaaa Weir", ["Qaaaa Weir is near Qbcaa Mill.\n".to_owned()]));
     let due = Version::after(&texts, &[], Some((&version, true))).hierarchy;
     let changes: [fn(&mut PackedHierarchy); 5] = [
