@@ -6,9 +6,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::element::{Element, Type, Value, hex};
-use super::kinds::Kind;
+use super::kinds::{Kind, kept_records};
 use super::publish::{first_state, source_hash};
-use super::source::Source;
+use super::source::Elements;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::store::GraphReader as _;
@@ -38,7 +38,9 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
     files::make_folder(out)?;
-    let source = Source::new(&snapshot, records)?;
+    let kept = kept_records(records)?;
+    let source_hash = source_hash(&snapshot, &records.documents()?, &kept);
+    let elements = Elements::new(&snapshot, records, kept)?;
     let mut arguments = String::from("--multiline-fields=true --array-delimiter=U+001F --overwrite-destination=true");
     for kind in Kind::ALL {
         let name = format!("{}.csv", kind.own_name().to_lowercase().replace(' ', "_"));
@@ -46,15 +48,15 @@ pub fn write_import_files(workspace: &Workspace, out: &Path) -> Result<()> {
         let option = if kind.ends().is_some() { "relationships" } else { "nodes" };
         // Writing to a string cannot fail.
         let _written = write!(arguments, " --{option}={label}={name}");
-        write_kind(&source, kind, &out.join(name))?;
+        write_kind(&elements, kind, &out.join(name))?;
     }
-    let state = first_state(source_hash(&snapshot, records)?, &manifest, &snapshot);
+    let state = first_state(source_hash, &manifest, &snapshot);
     write_index(&state.properties(), &out.join("index.csv"))?;
     arguments.push_str(" --nodes=Index:_Cairn=index.csv\n");
     files::write_own(&out.join(ARGUMENTS), arguments)
 }
 
-fn write_kind(source: &Source<'_>, kind: Kind, path: &Path) -> Result<()> {
+fn write_kind(elements: &Elements<'_>, kind: Kind, path: &Path) -> Result<()> {
     let mut file = BufWriter::new(files::create_own(path)?);
     let mut header = match kind.ends() {
         None => format!("id:ID({})", kind.name()),
@@ -69,8 +71,8 @@ fn write_kind(source: &Source<'_>, kind: Kind, path: &Path) -> Result<()> {
     }
     let mut put = |line: &str| writeln!(file, "{line}").map_err(Error::io("write", path));
     put(&header)?;
-    for number in 0..source.count(kind) {
-        put(&line(kind, &source.element(kind, number)?))?;
+    for number in 0..elements.count(kind) {
+        put(&line(kind, &elements.element(kind, number)?))?;
     }
     file.flush().map_err(Error::io("write", path))
 }

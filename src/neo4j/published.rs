@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::element::{Key, Properties};
 use super::kinds::{COUNTS, Kind};
 use super::lease::Lease;
-use super::plan::{Held, Plan, Side};
+use super::plan::{Due, Held, Plan, Side};
 use super::session::Session;
 use super::source::relationship_key;
 use super::state::{GRAPH_FORMAT, IndexState};
@@ -112,37 +113,50 @@ const DIGESTS: &str = "digests";
 ///
 /// Of each node it keeps the key, of each relationship the numbers of its ends, and of both a version and a digest.
 pub(super) fn write(path: &Path, origin: &Origin, sides: &FxHashMap<Kind, Side>, plan: &Plan) -> Result<()> {
-    let wrong = |what: &str| Error::Internal(format!("what was published has {what}"));
     let json = serde_json::to_vec(origin).map_err(|error| Error::Internal(error.to_string()))?;
-    let mut parts: Vec<(String, Vec<u8>)> = vec![(ORIGIN.to_owned(), json)];
-    let mut numbers: FxHashMap<Kind, FxHashMap<Key, u32>> = FxHashMap::default();
-    for kind in Kind::ALL {
-        let (Some(Side { due, .. }), Some(steps)) = (sides.get(&kind), plan.of(kind)) else { continue };
-        let mut add = |part: &str, bytes: Vec<u8>| parts.push((section_name(kind, part), bytes));
-        match kind.ends() {
-            None => {
-                add(KEYS, due.iter().flat_map(|due| due.key).collect());
-                numbers.insert(kind, due.iter().map(|due| due.key).zip(0..).collect());
-            }
-            Some((from, to)) => {
-                let number = |kind: Kind, key: Option<&Key>| numbers.get(&kind)?.get(key?).copied();
-                let pairs = due.iter().map(|due| {
-                    let ends = due.ends.as_ref();
-                    Some([number(from, ends.map(|it| &it.0))?, number(to, ends.map(|it| &it.1))?])
-                });
-                let pairs: Vec<[u32; 2]> =
-                    pairs.collect::<Option<_>>().ok_or_else(|| wrong("a relationship without its ends"))?;
-                add(ENDS, bytemuck::cast_slice(&pairs).to_vec());
-            }
-        }
-        let since = due.iter().map(|due| u32::try_from(*steps.since.get(&due.key)?).ok());
-        let since: Vec<u32> = since.collect::<Option<_>>().ok_or_else(|| wrong("an element of no version"))?;
-        add(SINCE, bytemuck::cast_slice(&since).to_vec());
-        if has_digests(kind) {
-            add(DIGESTS, due.iter().flat_map(|due| due.digest.to_ne_bytes()).collect());
+    let nodes = Kind::ALL.into_par_iter().filter(|kind| kind.ends().is_none());
+    let numbers: Numbers = nodes.filter_map(|kind| Some((kind, numbers(&sides.get(&kind)?.due)))).collect();
+    let parts = |kind: Kind| match (sides.get(&kind), plan.of(kind)) {
+        (Some(Side { due, .. }), Some(steps)) => parts(kind, due, &steps.since, &numbers),
+        _ => Ok(Vec::new()),
+    };
+    let parts: Vec<Vec<(String, Vec<u8>)>> = Kind::ALL.into_par_iter().map(parts).collect::<Result<_>>()?;
+    let parts = parts.iter().flatten().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    whole_file::write(path, &[(ORIGIN, json.as_slice())].into_iter().chain(parts).collect::<Vec<_>>())
+}
+
+/// The number of each node of a kind, by its key.
+type Numbers = FxHashMap<Kind, FxHashMap<Key, u32>>;
+
+fn numbers(due: &[Due]) -> FxHashMap<Key, u32> {
+    due.iter().map(|due| due.key).zip(0..).collect()
+}
+
+/// Returns the sections of a kind.
+fn parts(kind: Kind, due: &[Due], since: &[i64], numbers: &Numbers) -> Result<Vec<(String, Vec<u8>)>> {
+    let wrong = |what: &str| Error::Internal(format!("what was published has {what}"));
+    let mut parts = Vec::new();
+    let mut add = |part: &str, bytes: Vec<u8>| parts.push((section_name(kind, part), bytes));
+    match kind.ends() {
+        None => add(KEYS, due.iter().flat_map(|due| due.key).collect()),
+        Some((from, to)) => {
+            let number = |kind: Kind, key: Option<&Key>| numbers.get(&kind)?.get(key?).copied();
+            let pairs = due.iter().map(|due| {
+                let ends = due.ends.as_ref();
+                Some([number(from, ends.map(|it| &it.0))?, number(to, ends.map(|it| &it.1))?])
+            });
+            let pairs: Vec<[u32; 2]> =
+                pairs.collect::<Option<_>>().ok_or_else(|| wrong("a relationship without its ends"))?;
+            add(ENDS, bytemuck::cast_slice(&pairs).to_vec());
         }
     }
-    whole_file::write(path, &parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect::<Vec<_>>())
+    let since = since.iter().map(|since| u32::try_from(*since).ok());
+    let since: Vec<u32> = since.collect::<Option<_>>().ok_or_else(|| wrong("an element of no version"))?;
+    add(SINCE, bytemuck::cast_slice(&since).to_vec());
+    if has_digests(kind) {
+        add(DIGESTS, due.iter().flat_map(|due| due.digest.to_ne_bytes()).collect());
+    }
+    Ok(parts)
 }
 
 /// Returns the state kept by [`write()`]; none if it is inconsistent.
@@ -156,30 +170,31 @@ fn held(sections: &Sections) -> Option<FxHashMap<Kind, Vec<Held>>> {
         if has_digests(kind) && digests.len() != since.len() {
             return None;
         }
-        let held = |number: usize, key: Key, ends| Held {
+        let held = |(number, (key, ends)): (usize, (Key, _))| Held {
             key,
             since: since[number].into(),
             until: None,
             digest: digests.get(number).copied().unwrap_or(nothing),
             ends,
         };
+        // Into lists of their final size: they are large.
         let of_kind: Vec<Held> = match kind.ends() {
             None => {
                 let keys: &[Key] = bytemuck::try_cast_slice(part(KEYS)?).ok()?;
-                let keys = keys.iter().enumerate().take(since.len());
-                keys.map(|(number, key)| held(number, *key, None)).collect()
+                keys.iter().map(|key| (*key, None)).enumerate().take(since.len()).map(held).collect()
             }
             Some((from, to)) => {
                 let pairs: &[[u32; 2]] = bytemuck::try_cast_slice(part(ENDS)?).ok()?;
-                let end = |kind: Kind, number: u32| {
-                    let node = all.get(&kind)?.get(number as usize)?;
-                    Some((node.key, node.since))
+                let [from, to] = [all.get(&from)?, all.get(&to)?];
+                if pairs.iter().any(|[a, b]| *a as usize >= from.len() || *b as usize >= to.len()) {
+                    return None;
+                }
+                let end = |nodes: &[Held], number: u32| (nodes[number as usize].key, nodes[number as usize].since);
+                let read = |[a, b]: &[u32; 2]| {
+                    let (a, b) = (end(from, *a), end(to, *b));
+                    (relationship_key(kind, &a.0, &b.0), Some([a, b]))
                 };
-                let read = |(number, [a, b]): (usize, &[u32; 2])| {
-                    let (a, b) = (end(from, *a)?, end(to, *b)?);
-                    Some(held(number, relationship_key(kind, &a.0, &b.0), Some([a, b])))
-                };
-                pairs.iter().enumerate().take(since.len()).map(read).collect::<Option<_>>()?
+                pairs.par_iter().map(read).enumerate().take(since.len()).map(held).collect()
             }
         };
         if of_kind.len() != since.len() {
@@ -209,7 +224,7 @@ const fn has_digests(kind: Kind) -> bool {
 mod tests {
     use std::fs;
 
-    use super::super::plan::{Change, Due, Leftovers, plan};
+    use super::super::plan::{Change, Leftovers, plan};
     use super::*;
 
     fn state(publish: &str) -> IndexState {

@@ -1,13 +1,13 @@
 //! A version of a workspace as the source of elements, whose kinds declare their properties.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::element::{Element, Key, Properties, Value};
 use super::hierarchy::HierarchyParts;
-use super::kinds::{KeptRecord, Kind, LexiconPart, SIMILARITY_LEAST, kept_records, lexicon_parts};
+use super::kinds::{KeptRecord, Kind, LexiconPart, SIMILARITY_LEAST, lexicon_parts};
 use crate::domain::{DocumentId, EdgeId, EntityId};
 use crate::error::Result;
 use crate::graph::descriptions::Descriptions;
@@ -20,10 +20,33 @@ use crate::graph::resolution::{Merge, Reason, Resolution};
 use crate::store::{GraphReader as _, VectorField, Vectors, spelling};
 use crate::workspace::{Records, Snapshot, Units};
 
-/// A version of a workspace, element by element. Elements of a kind are numbered from 0.
+/// The elements of a workspace. Those of a kind are numbered from 0.
+pub(super) struct Elements<'a> {
+    pub(super) source: Source<'a>,
+    /// What is published of documents beside their version.
+    pub(super) units: Units<'a>,
+}
+
+impl<'a> Elements<'a> {
+    /// # Errors
+    ///
+    /// If the version or the records cannot be read.
+    pub(super) fn new(snapshot: &'a Snapshot, records: &'a Records, kept: Vec<KeptRecord>) -> Result<Self> {
+        Ok(Self { source: Source::new(snapshot, kept)?, units: records.units()? })
+    }
+}
+
+impl<'a> Deref for Elements<'a> {
+    type Target = Source<'a>;
+
+    fn deref(&self) -> &Source<'a> {
+        &self.source
+    }
+}
+
+/// A version of a workspace, from which elements are made.
 pub(super) struct Source<'a> {
     pub(super) snapshot: &'a Snapshot,
-    pub(super) units: Units<'a>,
     pub(super) graph: PassageGraph<'a>,
     /// Passages that another of the same document follows.
     pub(super) followed: Vec<PassageOrdinal>,
@@ -53,6 +76,8 @@ pub(super) struct Source<'a> {
     pub(super) lexicon: Vec<LexiconPart>,
     /// How each entity is written.
     pub(super) spellings: Vec<String>,
+    /// The key of each entity.
+    entity_keys: Vec<Key>,
     pub(super) vectors: FieldVectors<'a>,
     /// The name of the embedder that made them.
     pub(super) embedder: &'a str,
@@ -107,7 +132,7 @@ impl<'a> Source<'a> {
     /// # Errors
     ///
     /// If the version cannot be read.
-    pub(super) fn new(snapshot: &'a Snapshot, records: &'a Records) -> Result<Self> {
+    fn new(snapshot: &'a Snapshot, kept: Vec<KeptRecord>) -> Result<Self> {
         let graph = snapshot.graph();
         let document = |passage: PassageOrdinal| graph.passage_document.find(passage);
         let followed = graph.passages().filter(|it| document(*it) == document(PassageOrdinal(it.0 + 1))).collect();
@@ -141,12 +166,12 @@ impl<'a> Source<'a> {
             aliases.entry(*entity).or_default().push(*name);
         }
         let entities: Vec<EntityOrdinal> = graph.entity_documents.ordinals().collect();
-        let spellings = entities.into_par_iter().map(|entity| spelling(snapshot, entity));
-        let spellings = spellings.collect::<Result<_>>()?;
+        let spellings = entities.par_iter().map(|entity| spelling(snapshot, *entity)).collect::<Result<_>>()?;
+        let key = |entity: &EntityOrdinal| *EntityId::of(&[graph.entity_name(*entity).as_bytes()]).as_bytes();
+        let entity_keys = entities.par_iter().map(key).collect();
         let (lexicon, vectors) = (lexicon_parts(snapshot)?, FieldVectors::of(snapshot)?);
         Ok(Self {
             snapshot,
-            units: records.units()?,
             graph,
             followed,
             duplicates,
@@ -161,9 +186,10 @@ impl<'a> Source<'a> {
             same,
             aliases,
             mentioning: snapshot.resolution().map_or_else(Vec::new, |it| mentioning(&graph, &it)),
-            kept: kept_records(records)?,
+            kept,
             lexicon,
             spellings,
+            entity_keys,
             vectors,
             embedder: snapshot.embedder(),
         })
@@ -174,7 +200,7 @@ impl<'a> Source<'a> {
     }
 
     pub(super) fn entity_key(&self, entity: EntityOrdinal) -> Key {
-        *EntityId::of(&[self.graph.entity_name(entity).as_bytes()]).as_bytes()
+        self.entity_keys[entity.index()]
     }
 
     /// Takes the first documents out of `documents` and their first passages out of `passages`, all by number.

@@ -3,11 +3,12 @@
 use super::super::element::{Element, Properties, Type, VECTORS, Value, integer};
 use super::super::source::{Source, add_vectors, relationship};
 use super::{Declaration, HIDDEN, Kind};
+use crate::domain::DocumentId;
 use crate::embed::StaticTable;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal, PassageOrdinal, Rows};
 use crate::store::GraphReader as _;
-use crate::workspace::{DocumentUnit, PassageUnit};
+use crate::workspace::{DocumentUnit, PassageUnit, Units};
 
 /// The stage that units are of.
 const STAGE: &str = "passages";
@@ -77,15 +78,25 @@ pub(super) const UNIT: Declaration = Declaration {
     element: unit,
 };
 
-/// Returns the data that a workspace needs and a reader does not: the text, the marker, the vectors.
+/// Returns the data that a workspace needs and a reader does not, without those of the records.
 fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
     let number = DocumentOrdinal(number);
     let document = source.snapshot.document(number)?;
-    let missing = || Error::Internal(format!("document `{}` is not in the records", document.document));
-    let unit = source.units.get(document.document)?.ok_or_else(missing)?;
     let mut properties = Properties::default();
     properties.put_text("name", document.caption());
     properties.put_text("stage", STAGE);
+    // Those of the built-in embedder cost a clone less to make than to read.
+    if source.embedder != StaticTable::NAME {
+        properties.put(VECTORS, Value::Bytes(question_vectors(source, number)));
+    }
+    Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
+}
+
+/// Adds what the records have of a unit: the text and the marker.
+pub(super) fn add_records(units: &Units<'_>, Element { key, properties, .. }: &mut Element) -> Result<()> {
+    let id = DocumentId::from_bytes(*key);
+    let missing = || Error::Internal(format!("document `{id}` is not in the records"));
+    let unit = units.get(id)?.ok_or_else(missing)?;
     properties.put_text("content", blake3::Hash::from_bytes(unit.content).to_hex().as_str());
     let DocumentUnit { root, fingerprint, document: whole, passages, .. } = unit;
     if passages.iter().any(|it| it.extracted.is_some()) {
@@ -102,11 +113,7 @@ fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
         properties.put_text("positions", json(&whole.positions)?);
     }
     properties.put_text("text", whole.text);
-    // Those of the built-in embedder cost a clone less to make than to read.
-    if source.embedder != StaticTable::NAME {
-        properties.put(VECTORS, Value::Bytes(question_vectors(source, number)));
-    }
-    Ok(Element { key: *document.document.as_bytes(), ends: None, properties })
+    Ok(())
 }
 
 /// Returns the vectors of a document's questions, in-coming before out-coming ones.

@@ -30,7 +30,7 @@ pub(super) use self::statements::{
     COUNTS, COUNTS_AS_PUBLISHED, DELETE_NODES, KEYS, NOTHING_IS_LEFT, OF_OURS, UNKEYED_NODES, UNKEYED_RELATIONSHIPS,
 };
 use super::element::{EMBEDDING, Element, Type, VECTORS};
-use super::source::Source;
+use super::source::{Elements, Source};
 use crate::error::Result;
 
 /// The declaration of a kind.
@@ -163,9 +163,20 @@ impl Source<'_> {
         (kind.declaration().count)(self) as u32
     }
 
+    /// Returns an element, as far as the version has it: a unit without its records.
+    pub(super) fn of_version(&self, kind: Kind, number: u32) -> Result<Element> {
+        (kind.declaration().element)(self, number)
+    }
+}
+
+impl Elements<'_> {
     /// Returns an element.
     pub(super) fn element(&self, kind: Kind, number: u32) -> Result<Element> {
-        (kind.declaration().element)(self, number)
+        let mut element = self.of_version(kind, number)?;
+        if kind == Kind::Unit {
+            documents::add_records(&self.units, &mut element)?;
+        }
+        Ok(element)
     }
 }
 

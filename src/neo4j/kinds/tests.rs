@@ -97,15 +97,15 @@ fn elements_are_what_their_kinds_declare() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = indexed(folder.path());
     let (snapshot, records) = (workspace.snapshot().unwrap(), workspace.records().unwrap());
-    let source = Source::new(&snapshot, &records).unwrap();
+    let elements = Elements::new(&snapshot, &records, kept_records(&records).unwrap()).unwrap();
     for kind in Kind::ALL {
         // A collection may lack others, depending on how similar its questions and documents are.
         let is_in_all = matches!(kind, Kind::Document | Kind::Passage | Kind::Incoming | Kind::Outgoing | Kind::Entity)
             || matches!(kind, Kind::PartOf | Kind::Next | Kind::AnsweredBy | Kind::Asks | Kind::MentionedIn)
             || matches!(kind, Kind::Names | Kind::Unit | Kind::Lexicon);
-        assert!(!is_in_all || source.count(kind) > 0, "{kind:?}");
-        for number in 0..source.count(kind) {
-            let element = source.element(kind, number).unwrap();
+        assert!(!is_in_all || elements.count(kind) > 0, "{kind:?}");
+        for number in 0..elements.count(kind) {
+            let element = elements.element(kind, number).unwrap();
             assert_eq!(element.ends.is_some(), kind.ends().is_some(), "{kind:?}");
             for (name, value) in element.properties.iter() {
                 assert!(kind.properties().contains(&(*name, value.kind())), "`{name}` of {kind:?}: {value:?}");

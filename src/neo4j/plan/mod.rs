@@ -3,8 +3,11 @@
 //! Elements are visible in a version from `since` on and before `until`. Those of unfinished versions are leftovers of
 //! an interrupted publish, and are either reused or deleted.
 
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+mod paired;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::paired::{Paired, paired};
 use super::element::{Element, Key, Place, Since};
 use super::kinds::Kind;
 
@@ -70,8 +73,8 @@ pub(super) struct Steps {
     pub(super) drop: Vec<Place>,
     /// To be deleted after the switch: what earlier versions retired.
     pub(super) delete: Vec<Place>,
-    /// The first version of each element that is due, by key.
-    pub(super) since: FxHashMap<Key, i64>,
+    /// The first version of each element that is due, by number.
+    pub(super) since: Vec<i64>,
 }
 
 impl Steps {
@@ -103,6 +106,8 @@ impl Steps {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
     pub(super) steps: FxHashMap<Kind, Steps>,
+    /// The first versions of the nodes that relationships to be written hang on.
+    ends: FxHashMap<(Kind, Key), i64>,
 }
 
 impl Plan {
@@ -124,7 +129,7 @@ impl Plan {
 
     /// Returns the first version of an element of version `own`, and of its ends.
     pub(super) fn since(&self, kind: Kind, element: &Element, own: i64) -> Since {
-        let end = |kind: Kind, key: &Key| self.of(kind).and_then(|steps| steps.since.get(key)).copied();
+        let end = |kind: Kind, key: &Key| self.ends.get(&(kind, *key)).copied();
         let ends = kind.ends().zip(element.ends.as_ref());
         let (from, to) = ends.map(|((from, to), (a, b))| (end(from, a), end(to, b))).unwrap_or_default();
         Since { own, from: from.unwrap_or(own), to: to.unwrap_or(own) }
@@ -149,9 +154,8 @@ pub(super) enum Change {
 pub(super) fn change(sides: &FxHashMap<Kind, Side>, version: i64) -> Change {
     let (mut count, mut bytes) = (0, 0);
     for side in sides.values() {
-        let live = live(side, version);
-        for due in &side.due {
-            if live.get(&due.key).is_some_and(|held| held.digest != due.digest) {
+        for (due, held) in side.due.iter().zip(paired(side, version).held) {
+            if held.is_some_and(|held| held.digest != due.digest) {
                 count += 1;
                 bytes += due.bytes as usize;
             }
@@ -167,39 +171,49 @@ pub(super) fn plan(sides: &FxHashMap<Kind, Side>, version: i64, change: Change, 
     for kind in Kind::ALL {
         let Some(side) = sides.get(&kind) else { continue };
         let hangs_on_replaced = |due: &Due| {
-            kind.ends().zip(due.ends).is_some_and(|((from_kind, to_kind), (from, to))| {
-                replaced.contains(&(from_kind, from)) || replaced.contains(&(to_kind, to))
-            })
+            !replaced.is_empty()
+                && kind.ends().zip(due.ends).is_some_and(|((from_kind, to_kind), (from, to))| {
+                    replaced.contains(&(from_kind, from)) || replaced.contains(&(to_kind, to))
+                })
         };
-        let steps = steps(side, version, change, leftovers, &hangs_on_replaced);
+        let paired = paired(side, version);
+        let steps = steps(side, &paired, (version, change, leftovers), &hangs_on_replaced);
         if kind.ends().is_none() {
-            let held = live(side, version);
-            let new = steps.since.iter().filter(|(key, since)| **since > version && held.contains_key(*key));
-            replaced.extend(new.map(|(key, _)| (kind, *key)));
+            let due = side.due.iter().zip(&steps.since).zip(&paired.held);
+            let new = due.filter(|((_, since), held)| **since > version && held.is_some());
+            replaced.extend(new.map(|((due, _), _)| (kind, due.key)));
         }
         plan.steps.insert(kind, steps);
     }
+    plan.ends = ends(sides, &plan.steps);
     plan
 }
 
-/// Returns what readers of `version` see, by key.
-fn live(side: &Side, version: i64) -> FxHashMap<Key, &Held> {
-    let is_live = |held: &&Held| held.since <= version && held.until.is_none_or(|until| until > version);
-    let mut live = FxHashMap::with_capacity_and_hasher(side.held.len(), FxBuildHasher);
-    live.extend(side.held.iter().filter(is_live).map(|held| (held.key, held)));
-    live
+/// Returns the first versions of the nodes that relationships to be written hang on.
+fn ends(sides: &FxHashMap<Kind, Side>, steps: &FxHashMap<Kind, Steps>) -> FxHashMap<(Kind, Key), i64> {
+    let mut wanted: FxHashSet<(Kind, Key)> = FxHashSet::default();
+    for (kind, steps) in steps {
+        let (Some((from, to)), Some(side)) = (kind.ends(), sides.get(kind)) else { continue };
+        let written = steps.add.iter().chain(&steps.change).filter_map(|number| side.due[*number as usize].ends);
+        wanted.extend(written.flat_map(|(a, b)| [(from, a), (to, b)]));
+    }
+    let mut ends = FxHashMap::default();
+    for (kind, steps) in steps.iter().filter(|(kind, _)| !wanted.is_empty() && kind.ends().is_none()) {
+        let due = sides.get(kind).into_iter().flat_map(|side| &side.due).zip(&steps.since);
+        let wanted = due.filter(|(due, _)| wanted.contains(&(*kind, due.key)));
+        ends.extend(wanted.map(|(due, since)| ((*kind, due.key), *since)));
+    }
+    ends
 }
 
 fn steps(
     side: &Side,
-    version: i64,
-    change: Change,
-    leftovers: Leftovers,
+    paired: &Paired<'_>,
+    (version, change, leftovers): (i64, Change, Leftovers),
     hangs_on_replaced: &dyn Fn(&Due) -> bool,
 ) -> Steps {
     let next = version + 1;
-    let mut steps = Steps::default();
-    let live = live(side, version);
+    let mut steps = Steps { since: Vec::with_capacity(side.due.len()), ..Steps::default() };
     let mut pending: FxHashMap<Key, Held> = FxHashMap::default();
     for held in &side.held {
         if held.since > version {
@@ -214,14 +228,11 @@ fn steps(
             steps.delete.push(held.place());
         }
     }
-    let mut due_keys = FxHashSet::default();
-    for (due, number) in side.due.iter().zip(0..) {
-        due_keys.insert(due.key);
-        let held = live.get(&due.key).copied();
+    for ((due, held), number) in side.due.iter().zip(&paired.held).zip(0..) {
         let is_same = held.is_some_and(|held| held.digest == due.digest);
         let stays = held.filter(|_| (is_same || change == Change::InPlace) && !hangs_on_replaced(due));
-        let Some(held) = stays else {
-            steps.since.insert(due.key, next);
+        let Some(stays) = stays else {
+            steps.since.push(next);
             let written = pending.remove(&due.key).is_some_and(|pending| pending.digest == due.digest);
             if !written {
                 steps.add.push(number);
@@ -231,17 +242,17 @@ fn steps(
             }
             continue;
         };
-        steps.since.insert(due.key, held.since);
+        steps.since.push(stays.since);
         if !is_same {
             steps.change.push(number);
         }
-        if held.until.is_some() {
-            steps.revive.push(held.place());
+        if stays.until.is_some() {
+            steps.revive.push(stays.place());
         }
     }
     // Pending elements that are not due would become visible; live ones that are not due are retired.
     steps.drop.extend(pending.values().map(Held::place));
-    live.values().filter(|held| !due_keys.contains(&held.key)).for_each(|held| steps.retire(held));
+    paired.others.iter().for_each(|held| steps.retire(held));
     // By key, so that locks are taken in one order.
     steps.add.sort_unstable_by_key(|number| side.due[*number as usize].key);
     steps.change.sort_unstable_by_key(|number| side.due[*number as usize].key);

@@ -1,5 +1,6 @@
 //! The plan, applied to a database in memory and interrupted at any point.
 
+use super::super::element::Properties;
 use super::*;
 use proptest::prelude::*;
 
@@ -117,8 +118,8 @@ impl Store {
         }
         for kind in [Kind::Passage, Kind::LeadsTo] {
             for number in &plan.steps[&kind].change {
-                let due = &sides[&kind].due[*number as usize];
-                self.write(kind, due, &plan, plan.steps[&kind].since[&due.key]);
+                let number = *number as usize;
+                self.write(kind, &sides[&kind].due[number], &plan, plan.steps[&kind].since[number]);
             }
         }
         self.version = next;
@@ -137,8 +138,9 @@ impl Store {
     }
 
     fn write(&mut self, kind: Kind, due: &Due, plan: &Plan, since: i64) {
-        let end = |key: Key| (key, plan.steps[&Kind::Passage].since[&key]);
-        let ends = due.ends.map(|(from, to)| [end(from), end(to)]);
+        let element = Element { key: due.key, ends: due.ends, properties: Properties::default() };
+        let Since { from: from_since, to: to_since, .. } = plan.since(kind, &element, since);
+        let ends = due.ends.map(|(from, to)| [(from, from_since), (to, to_since)]);
         if let Some(old) = self.elements.get(&(kind, due.key, since)) {
             assert_eq!(old.ends, ends, "a relationship is not moved");
         }

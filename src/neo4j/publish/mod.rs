@@ -4,6 +4,7 @@
 //! same number; one transaction switches the version and makes changes in place; then retired elements are deleted.
 //! Each step can be repeated: the next publish continues an interrupted one.
 
+mod due;
 mod run;
 
 use std::time::Instant;
@@ -19,14 +20,14 @@ use super::published::{Published, new_publish};
 use super::replacing::{self, OtherIndex};
 use super::schema;
 use super::session::Session;
-use super::source::Source;
+use super::source::Elements;
 use super::state::{GRAPH_FORMAT, IndexState, Phase};
 use super::statement::{Statement, cypher};
 use super::target::Target;
 use crate::domain::{Cancellation, CollectionId, Counts, DatabaseError, FoundByModel, Progress, ProgressSink};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::GraphReader as _;
-use crate::workspace::{Manifest, Records, Snapshot, Workspace};
+use crate::workspace::{Manifest, Records, Snapshot, StoredDocument, Workspace};
 
 /// What to do if the database holds vectors of another embedder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -142,7 +143,8 @@ async fn run(
     }
     let session = Session::connect(target).await?;
     let there = There::read(&session).await?;
-    let source_hash = source_hash(&snapshot, records)?;
+    let (documents, kept) = (records.documents()?, kept_records(records)?);
+    let source_hash = source_hash(&snapshot, &documents, &kept);
     if let Some(version) = there.version_of(&source_hash, &manifest).filter(|_| repairs.is_none())
         && schema::is_ready(&session, manifest.dimension).await?
     {
@@ -150,20 +152,23 @@ async fn run(
         let seconds = began.elapsed().as_secs_f64();
         return Ok(PublishReport { version, source_version, counts, seconds, ..PublishReport::default() });
     }
-    let documents = records.documents()?.into_iter().map(|it| *it.id.as_bytes()).collect();
+    let documents = documents.iter().map(|it| *it.id.as_bytes()).collect();
     let given = replacing::Side { collection: manifest.collection, documents };
-    let published = Published::read(&published_path, there.state.as_ref());
+    let mut published = None;
+    let elements = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| published = Published::read(&published_path, there.state.as_ref()));
+        Elements::new(&snapshot, records, kept)
+    })?;
     let renews_vectors = there.refuse(&session, published.as_ref(), &manifest, &given, options).await?;
     let lease = there.take(&session, Owner::of(workspace)).await?;
     if renews_vectors {
         schema::drop_vectors(&session).await?;
     }
-    let source = Source::new(&snapshot, records)?;
     let mut run = Run {
         session,
         lease,
         snapshot: &snapshot,
-        source,
+        elements,
         source_hash,
         manifest,
         given,
@@ -285,18 +290,18 @@ const ELEMENTS: u32 = 2;
 
 /// Returns a fingerprint of all that is published: of the files of the version, of the units, and of what this program
 /// publishes of them.
-pub(super) fn source_hash(snapshot: &Snapshot, records: &Records) -> Result<String> {
+pub(super) fn source_hash(snapshot: &Snapshot, documents: &[StoredDocument], kept: &[KeptRecord]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&snapshot.fingerprint()).update(&ELEMENTS.to_le_bytes());
-    for document in records.documents()? {
-        let fingerprint = document.fingerprint.unwrap_or_default();
+    for document in documents {
+        let fingerprint = document.fingerprint.as_deref().unwrap_or_default();
         hasher.update(document.id.as_bytes()).update(&document.content);
-        for text in [&document.root, &fingerprint] {
+        for text in [&*document.root, fingerprint] {
             hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
         }
     }
-    for KeptRecord { key, json, .. } in kept_records(records)? {
-        hasher.update(&key).update(&(json.len() as u64).to_le_bytes()).update(json.as_bytes());
+    for KeptRecord { key, json, .. } in kept {
+        hasher.update(key).update(&(json.len() as u64).to_le_bytes()).update(json.as_bytes());
     }
     for kind in Kind::ALL {
         let properties = kind.properties().iter().map(|(name, _)| *name);
@@ -304,7 +309,7 @@ pub(super) fn source_hash(snapshot: &Snapshot, records: &Records) -> Result<Stri
             hasher.update(name.as_bytes()).update(b"\n");
         }
     }
-    Ok(hasher.finalize().to_hex()[..32].to_owned())
+    hasher.finalize().to_hex()[..32].to_owned()
 }
 
 /// Returns the state of a database that holds nothing but this version.

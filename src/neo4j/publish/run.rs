@@ -12,18 +12,18 @@ use super::super::element::{Place, put};
 use super::super::held::held;
 use super::super::kinds::{Kind, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
 use super::super::lease::Lease;
-use super::super::plan::{self, Change, Due, Held, Leftovers, Plan, Side};
+use super::super::plan::{self, Change, Held, Leftovers, Plan, Side};
 use super::super::published::{self, Origin, Published};
 use super::super::replacing;
 use super::super::retry::Remedy;
 use super::super::schema;
 use super::super::session::{Failed, Session};
-use super::super::source::Source;
+use super::super::source::Elements;
 use super::super::state::{IndexState, Phase};
 use super::super::statement::{Statement, cypher};
-use super::{PublishOptions, PublishReport, refuse_other, state, told};
+use super::{PublishOptions, PublishReport, due, refuse_other, state, told};
 use crate::domain::CollectionId;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::GraphReader as _;
 use crate::workspace::{Manifest, Snapshot};
 
@@ -34,7 +34,7 @@ pub(super) struct Run<'a> {
     pub(super) session: Session,
     pub(super) lease: Lease,
     pub(super) snapshot: &'a Snapshot,
-    pub(super) source: Source<'a>,
+    pub(super) elements: Elements<'a>,
     pub(super) source_hash: String,
     pub(super) manifest: Manifest,
     pub(super) given: replacing::Side<CollectionId>,
@@ -133,7 +133,7 @@ impl Run<'_> {
             None => None,
         };
         tracing::debug!(is_known = known.is_some(), "comparing");
-        let mut sides = Sides::default();
+        let (mut sides, mut due) = (Sides::default(), due::due(&self.elements, &self.options.cancellation)?);
         for kind in Kind::ALL {
             let mut held = match &mut known {
                 Some(known) => known.remove(&kind).unwrap_or_default(),
@@ -142,17 +142,7 @@ impl Run<'_> {
             // Whatever its digest says, its contents are others.
             let is_other = |key| is_earlier || self.repairs.is_some_and(|found| found.suspects.contains(&(kind, key)));
             held.iter_mut().filter(|it| is_other(it.key)).for_each(|it| it.digest = !it.digest);
-            let mut due = Vec::with_capacity(self.source.count(kind) as usize);
-            for number in 0..self.source.count(kind) {
-                let element = self.source.element(kind, number)?;
-                due.push(Due {
-                    key: element.key,
-                    digest: element.properties.digest(),
-                    bytes: element.wire_bytes() as u32,
-                    ends: element.ends,
-                });
-            }
-            self.check_cancelled()?;
+            let due = due.remove(&kind).unwrap_or_default();
             sides.insert(kind, Side { due, held });
         }
         Ok(sides)
@@ -182,14 +172,14 @@ impl Run<'_> {
         // A look at any nodes of a graph, as a click on `*` in Neo4j Browser, shows those that were written first.
         let numbers = |kind: Kind| plan.of(kind).map(|steps| steps.add.clone()).unwrap_or_default();
         let (mut documents, mut passages) = (numbers(Kind::Document), numbers(Kind::Passage));
-        let early = self.source.together(&mut documents, &mut passages, SHOWN_DOCUMENTS);
+        let early = self.elements.together(&mut documents, &mut passages, SHOWN_DOCUMENTS);
         let parts = [(Kind::Document, early.0), (Kind::Passage, early.1)].into_iter();
         let parts = parts.chain([(Kind::Document, documents), (Kind::Passage, passages)]);
         let others = Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::Document | Kind::Passage));
         for (kind, numbers) in parts.chain(others.map(|kind| (kind, numbers(kind)))) {
             let mut rows = Rows::new(&mut self.lease, Work::write(kind));
             for number in numbers {
-                let element = self.source.element(kind, number)?;
+                let element = self.elements.element(kind, number)?;
                 let bytes = element.wire_bytes();
                 let since = plan.since(kind, &element, next);
                 self.done += rows.push(element.into_row(kind, since), bytes).await? as u64;
@@ -208,7 +198,7 @@ impl Run<'_> {
         for kind in Kind::ALL {
             let Some(steps) = plan.of(kind) else { continue };
             let row = |number: &u32| {
-                let element = self.source.element(kind, *number)?;
+                let element = self.elements.element(kind, *number)?;
                 let since = plan.since(kind, &element, next);
                 Ok(element.into_row(kind, since))
             };
@@ -244,7 +234,7 @@ impl Run<'_> {
     /// As [`Self::switch_and_delete`], in one transaction if the server has the memory for it.
     async fn switch_at_once(&mut self, plan: &Plan, next: i64) -> Result<(u64, u64)> {
         self.tell("switching")?;
-        let mut parts = self.changes(plan, next)?;
+        let mut parts = self.changes(plan)?;
         let changed = parts.iter().map(|(_, rows)| rows.len() as u64).sum();
         let mut deleted = 0;
         for kind in Kind::ALL {
@@ -268,15 +258,15 @@ impl Run<'_> {
     }
 
     /// Returns the rows of elements changed in place, by kind.
-    fn changes(&self, plan: &Plan, next: i64) -> Result<Vec<(Work, Vec<BoltType>)>> {
+    fn changes(&self, plan: &Plan) -> Result<Vec<(Work, Vec<BoltType>)>> {
         let mut parts = Vec::new();
         for kind in Kind::ALL {
             let Some(steps) = plan.of(kind).filter(|steps| !steps.change.is_empty()) else { continue };
             let mut rows = Vec::with_capacity(steps.change.len());
             for number in &steps.change {
-                let element = self.source.element(kind, *number)?;
-                let own = plan.of(kind).and_then(|it| it.since.get(&element.key)).copied().unwrap_or(next);
-                rows.push(element.clone().into_row(kind, plan.since(kind, &element, own)));
+                let element = self.elements.element(kind, *number)?;
+                let since = plan.since(kind, &element, steps.since[*number as usize]);
+                rows.push(element.into_row(kind, since));
             }
             parts.push((Work::write(kind), rows));
         }
@@ -291,7 +281,7 @@ impl Run<'_> {
     /// Makes the version the current one, in one transaction with all that changes in place.
     async fn switch(&mut self, plan: &Plan, next: i64) -> Result<u64> {
         self.tell("switching")?;
-        let parts = self.changes(plan, next)?;
+        let parts = self.changes(plan)?;
         let changed = parts.iter().map(|(_, rows)| rows.len() as u64).sum();
         let mut statements: Vec<Statement> = parts.into_iter().map(|(work, rows)| work.statement(rows)).collect();
         let is_clear = plan.steps.values().all(|steps| steps.gone().is_empty());
@@ -327,10 +317,6 @@ impl Run<'_> {
         self.done += finished.rows as u64;
         self.detached += finished.torn;
         Ok(())
-    }
-
-    fn check_cancelled(&self) -> Result<()> {
-        if self.options.cancellation.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     fn tell(&self, stage: &'static str) -> Result<()> {
