@@ -201,6 +201,12 @@ pub(crate) fn rename_own(from: &Path, to: &Path) -> Result<()> {
     }
 }
 
+/// Gives a file of ours a second name, where nothing is.
+pub(crate) fn link_own(from: &Path, to: &Path) -> Result<()> {
+    expect_file(from)?;
+    std::fs::hard_link(from, to).map_err(Error::io("name", to))
+}
+
 /// Removes a file of ours; returns whether there was one.
 pub(crate) fn remove_own(path: &Path) -> Result<bool> {
     if !expect_file(path)? {

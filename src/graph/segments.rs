@@ -12,7 +12,7 @@ use super::packed::{back_to_back, equal_texts, text_at};
 /// Marks a deleted text.
 pub const GONE: u32 = u32::MAX;
 /// A field is rewritten once more than one in so many texts of its first segment were deleted or added.
-const CHANGED_ONE_IN: usize = 4;
+pub(crate) const CHANGED_ONE_IN: usize = 4;
 
 arrays! {
     PackedSegments, Segments;

@@ -19,8 +19,8 @@ pub struct Vectors<'a> {
     pub scales: &'a [f32],
     /// `dimension` codes a row.
     pub codes: &'a [i8],
-    /// More rows, of the same dimension, which are numbered after those.
-    pub added: Option<&'a QuantizedVectors>,
+    /// Scales and codes of more rows, of the same dimension, which are numbered after those.
+    pub added: (&'a [f32], &'a [i8]),
     /// The row of each item, or [`NO_ROW`] if it has none; without this, item `i` has row `i`.
     pub rows: Option<&'a [u32]>,
 }
@@ -92,10 +92,16 @@ impl QuantizedVectors {
         self.scales.is_empty()
     }
 
+    /// Returns the scales and codes of all rows.
+    #[must_use]
+    pub fn parts(&self) -> (&[f32], &[i8]) {
+        (&self.scales, &self.codes)
+    }
+
     /// Returns the vectors as a reader sees them.
     #[must_use]
     pub fn view(&self) -> Vectors<'_> {
-        Vectors { dimension: self.dimension, scales: &self.scales, codes: &self.codes, added: None, rows: None }
+        Vectors { dimension: self.dimension, scales: &self.scales, codes: &self.codes, ..Vectors::default() }
     }
 
     /// Puts the cosines of all rows with an item of `others`, of the same dimension, into `cosines`; none without an
@@ -130,8 +136,27 @@ impl<'a> Vectors<'a> {
         self.len() == 0 || self.dimension == 0
     }
 
-    fn row_count(&self) -> usize {
-        self.scales.len() + self.added.map_or(0, QuantizedVectors::len)
+    /// Returns how many rows there are, of items or not.
+    pub(crate) fn row_count(&self) -> usize {
+        self.scales.len() + self.added.0.len()
+    }
+
+    /// Returns the row of an item, or [`NO_ROW`].
+    pub(crate) fn row(&self, item: u32) -> u32 {
+        self.rows.map_or(item, |rows| rows[item as usize])
+    }
+
+    /// Returns the row of an item among the first ones, if it is one of these.
+    #[must_use]
+    pub fn first_row(&self, item: u32) -> Option<u32> {
+        let row = self.row(item);
+        (row != NO_ROW && (row as usize) < self.scales.len()).then_some(row)
+    }
+
+    /// Returns the first rows alone, each an item.
+    #[must_use]
+    pub fn first_rows(&self) -> Self {
+        Self { added: Piece::default(), rows: None, ..*self }
     }
 
     /// Returns the scale and codes of an item; none if it has no vector here, and without an embedder.
@@ -139,7 +164,7 @@ impl<'a> Vectors<'a> {
         if self.dimension == 0 {
             return None;
         }
-        let row = self.rows.map_or(item, |rows| rows[item as usize]);
+        let row = self.row(item);
         if row == NO_ROW {
             return None;
         }
@@ -149,9 +174,9 @@ impl<'a> Vectors<'a> {
 
     /// Returns the scales and codes among which a row is, and its place there.
     fn part(&self, row: usize) -> (&'a [f32], &'a [i8], usize) {
-        match self.added {
-            Some(added) if row >= self.scales.len() => (&added.scales, &added.codes, row - self.scales.len()),
-            _ => (self.scales, self.codes, row),
+        match row.checked_sub(self.scales.len()) {
+            Some(row) => (self.added.0, self.added.1, row),
+            None => (self.scales, self.codes, row),
         }
     }
 
@@ -171,7 +196,7 @@ impl<'a> Vectors<'a> {
     pub(crate) fn pieces(&self) -> Vec<Piece<'a>> {
         let rows = match self.rows {
             Some(rows) => rows,
-            None if self.added.is_none() => return vec![(self.scales, self.codes)],
+            None if self.added.0.is_empty() => return vec![(self.scales, self.codes)],
             None => &(0..self.row_count() as u32).collect::<Vec<_>>(),
         };
         let first_added = self.scales.len() as u32;
@@ -204,9 +229,7 @@ impl<'a> Vectors<'a> {
         let mut cosines = vec![0.0; self.row_count()];
         let (own, more) = cosines.split_at_mut(self.scales.len());
         put_all(query, (self.scales, self.codes), own);
-        if let Some(added) = self.added {
-            put_all(query, (&added.scales, &added.codes), more);
-        }
+        put_all(query, self.added, more);
         let Some(items) = self.rows else { return cosines };
         items.iter().map(|row| cosines.get(*row as usize).copied().unwrap_or(0.0)).collect()
     }
@@ -261,7 +284,7 @@ mod tests {
         };
         let (earlier, added) = (made(0..4), made(4..7));
         let rows = [0, 1, 5, 3, 4, 6, 2, NO_ROW];
-        let joined = Vectors { added: Some(&added), rows: Some(&rows), ..earlier.view() };
+        let joined = Vectors { added: added.parts(), rows: Some(&rows), ..earlier.view() };
         let mut due = QuantizedVectors::new(2);
         for row in &rows[..7] {
             let (list, row) = if *row < 4 { (&earlier, *row) } else { (&added, *row - 4) };
@@ -284,7 +307,7 @@ mod tests {
         let (scales, codes): (Vec<&[f32]>, Vec<&[i8]>) = pieces.into_iter().unzip();
         assert_eq!((scales.concat(), codes.concat()), (due.scales.clone(), due.codes.clone()));
         // Without an order of their own, those of the second list come after those of the first.
-        let both = Vectors { added: Some(&added), ..earlier.view() };
+        let both = Vectors { added: added.parts(), ..earlier.view() };
         assert_eq!((both.len(), both.pieces().len(), both.codes(5)), (7, 2, added.view().codes(1)));
         let mut cosines = Vec::new();
         due.put_cosines((&both, 5), &mut cosines);

@@ -86,7 +86,7 @@ pub(super) fn build(
             Embedding::new(embedder, (&texts, digest), (&past.earlier, difference), keeper, when_spent, options);
         let fields = handle.block_on(fields(stages, &mut embedding))?;
         let report = embedding.finish();
-        let begun = making.texts(writer, &fields)?;
+        let begun = making.texts(writer, &fields, last)?;
         Ok((fields, report, begun))
     };
     let ((fields, vectors, (begun, lengths)), found) =
@@ -169,7 +169,12 @@ impl Making<'_> {
     }
 
     /// Begins a version with its texts; returns how many terms they have, too.
-    fn texts(&self, writer: &mut Writer, fields: &[FieldVectors<'_>; 4]) -> Result<(BegunVersion, Lengths)> {
+    fn texts(
+        &self,
+        writer: &mut Writer,
+        fields: &[FieldVectors<'_>; 4],
+        last: Option<&LastVersion>,
+    ) -> Result<(BegunVersion, Lengths)> {
         let Self { corpus, difference, texts, options, .. } = *self;
         let find = FindTerms { corpus, difference, texts, cancellation: &options.cancellation };
         let FoundTerms { lengths, fields: terms } = self.handle.block_on(self.stages.run(find))?;
@@ -190,6 +195,7 @@ impl Making<'_> {
             incoming_vectors,
             outgoing_vectors,
             terms: terms.view(),
+            last,
         })?;
         Ok((begun, lengths))
     }

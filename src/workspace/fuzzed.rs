@@ -67,12 +67,22 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
                 PassageOrdinal::first(passages).map(|it| names.lower_entity.of(names.passage_lower.of(it)).len());
             lower.sum::<usize>() == names.lower_entity.len()
         }),
-        _ => VectorsFile::open(&file, DIMENSION, [passages, sentences, incoming, outgoing]).is_ok_and(|file| {
-            let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming];
-            let read = fields.map(|field| file.vectors(field));
-            read.iter().all(|it| it.as_ref().is_ok_and(|it| it.codes.len() == it.scales.len() * DIMENSION))
+        // Also as the vectors added to itself.
+        _ => [None, Some(&file)].into_iter().any(|added| {
+            let counts = [passages, sentences, incoming, outgoing];
+            VectorsFile::open(&file, added, DIMENSION, counts).is_ok_and(|file| compare(&file, counts))
         }),
     }
+}
+
+/// Reads the vector of every item.
+fn compare(file: &VectorsFile, counts: [usize; 4]) -> bool {
+    let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|it| file.vectors(it));
+    fields.iter().zip(counts).all(|(vectors, count)| {
+        vectors.as_ref().is_ok_and(|vectors| {
+            vectors.len() == count && (0..count as u32).all(|item| vectors.codes(item).len() == DIMENSION)
+        })
+    })
 }
 
 /// Follows every row and every number without checks, as a walk does.

@@ -17,8 +17,8 @@ use super::vectors::VectorsFile;
 use super::version_files::{self, HeldFile, VersionFiles};
 use super::versions::{expect_folders, make_added};
 use super::{
-    DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, NAMES, PASSAGE_TERMS, RESOLUTION, SEGMENTS, SENTENCE_TERMS,
-    TEXT, TEXTS, VECTORS, Workspace, version_folder,
+    ADDED_VECTORS, DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, NAMES, PASSAGE_TERMS, RESOLUTION, SEGMENTS,
+    SENTENCE_TERMS, TEXT, TEXTS, VECTORS, Workspace, version_folder,
 };
 use crate::domain::Cancellation;
 use crate::error::{Error, Result};
@@ -182,11 +182,14 @@ impl LastVersion {
         Ok(graph)
     }
 
-    fn vectors_file(&self) -> Option<&VectorsFile> {
+    /// Returns the file of its vectors.
+    pub(super) fn vectors_file(&self) -> Option<&VectorsFile> {
         let open = || {
             let counts = text_counts(&self.row.counts);
             let counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
-            VectorsFile::open(&self.held(VECTORS)?, self.row.pin.dimension, counts)
+            let has_added = self.row.files.iter().any(|due| due.path == ADDED_VECTORS);
+            let added = has_added.then(|| self.held(ADDED_VECTORS)).transpose()?;
+            VectorsFile::open(&self.held(VECTORS)?, added.as_ref(), self.row.pin.dimension, counts)
         };
         self.vectors.get_or_init(|| intact(open())).as_ref()
     }

@@ -97,6 +97,8 @@ const MATCHES: &str = "matches.bin";
 const NAMES: &str = "names.bin";
 const TEXTS: &str = "texts.bin";
 const VECTORS: &str = "vectors.bin";
+/// Vectors made later, and the row of each text, in a version that shares the rest with an earlier one.
+const ADDED_VECTORS: &str = "added-vectors.bin";
 /// The folder of the lexical fields.
 const TEXT: &str = "text";
 const PASSAGE_TERMS: &str = "text/passages";

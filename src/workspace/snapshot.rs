@@ -10,7 +10,7 @@ use super::records::VersionRow;
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
 use super::version_files::VersionFiles;
-use super::{DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, RESOLUTION, SEGMENTS, TEXTS, VECTORS};
+use super::{ADDED_VECTORS, DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, RESOLUTION, SEGMENTS, TEXTS, VECTORS};
 use crate::domain::{Counts, HierarchyCounts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
 use crate::error::{Error, Result};
 use crate::graph::descriptions::{Described, Descriptions};
@@ -73,6 +73,7 @@ impl Snapshot {
             all_counts.hierarchy = file.hierarchy().counts();
         }
         let vector_counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
+        let added = files.find(ADDED_VECTORS);
         Ok(Self {
             version: row.version,
             counts: all_counts,
@@ -83,7 +84,7 @@ impl Snapshot {
             descriptions: descriptions.transpose()?,
             resolution,
             texts,
-            vectors: VectorsFile::open(&file(VECTORS)?, row.pin.dimension, vector_counts)?,
+            vectors: VectorsFile::open(&file(VECTORS)?, added.as_ref(), row.pin.dimension, vector_counts)?,
             passage_terms,
             sentence_terms,
             networks: Networks::default(),

@@ -175,6 +175,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut Quanti
         incoming_vectors: vectors.view(),
         outgoing_vectors: vectors.view(),
         terms: Terms::Made(&terms),
+        last: None,
     });
     publish_graph(writer, begun.unwrap(), &graph).unwrap()
 }
@@ -213,6 +214,7 @@ fn begin_empty(writer: &mut Writer) -> BegunVersion {
         incoming_vectors: none.view(),
         outgoing_vectors: none.view(),
         terms: Terms::Made(&no_terms),
+        last: None,
     });
     begun.unwrap()
 }

@@ -12,7 +12,7 @@ use super::mapping::Mapping;
 use super::records::VersionRow;
 use super::stamp::StampedFile;
 use super::versions::{VersionFile, expect_folders};
-use super::{FileAccess, MATCHES, NAMES, VECTORS};
+use super::{ADDED_VECTORS, FileAccess, MATCHES, NAMES, VECTORS};
 use crate::error::{Error, Result};
 use crate::files;
 
@@ -92,7 +92,7 @@ fn damaged_block(block: Range<usize>) -> Damage {
     format!("bytes {} to {} are not what was written", block.start, block.end)
 }
 
-/// The files of a version, open and checked, but for that of the vectors: its parts are checked when they are used, so
+/// The files of a version, open and checked, but for those of the vectors: their parts are checked when they are used, so
 /// that a large index opens at once. Those of matches and names are not opened: the next version alone reads them.
 #[derive(Debug)]
 pub(super) struct VersionFiles {
@@ -107,7 +107,7 @@ impl VersionFiles {
         expect_folders(folder)?;
         let open = |due: &StampedFile| {
             let file = HeldFile::open(folder, due, access)?;
-            if due.path != VECTORS || due.blocks.is_none() {
+            if ![VECTORS, ADDED_VECTORS].contains(&due.path.as_str()) || due.blocks.is_none() {
                 file.check()?;
             }
             Ok((due.path.clone(), Arc::new(file)))

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, DESCRIPTIONS, GRAPH, HIERARCHY, MATCHES, NAMES, PASSAGE_TERMS,
-    RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
+    ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, ADDED_VECTORS, DESCRIPTIONS, GRAPH, HIERARCHY, MATCHES, NAMES,
+    PASSAGE_TERMS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXT, TEXTS, VECTORS, VERSIONS,
 };
 use crate::domain::IndexVersion;
 use crate::error::{Error, Result};
@@ -61,7 +61,9 @@ impl VersionFile {
 }
 
 fn is_file_of_sections(name: &str) -> bool {
-    [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, MATCHES, NAMES, SEGMENTS, TEXTS, VECTORS].iter().any(|ours| {
+    const OURS: [&str; 10] =
+        [GRAPH, RESOLUTION, HIERARCHY, DESCRIPTIONS, MATCHES, NAMES, SEGMENTS, TEXTS, VECTORS, ADDED_VECTORS];
+    OURS.iter().any(|ours| {
         let stem = ours.split_once('.').map_or(*ours, |it| it.0);
         name == *ours || name.strip_prefix(stem).and_then(|it| it.strip_prefix('.')) == Some(UNFINISHED_FILE)
     })

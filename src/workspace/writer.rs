@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use super::fresh_vectors::FreshVectors;
-use super::last_version::HeldTerms;
+use super::last_version::{HeldTerms, LastVersion};
 use super::lock::Lock;
 use super::parts::{DocumentPart, PassagePart, QuestionPart};
 use super::records::{LastFiles, Records, Seal, StageMarks, VersionRow};
@@ -18,8 +18,8 @@ use super::texts::{self, Texts};
 use super::versions::{VersionFile, Versions, make_added};
 use super::{
     ADDED_PASSAGE_TERMS, ADDED_SENTENCE_TERMS, DESCRIPTIONS, FRESH_VECTORS, GRAPH, HIERARCHY, MATCHES, NAMES,
-    PASSAGE_TERMS, PUBLISHED, RECORDS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXTS, VECTORS, WorkspaceOptions,
-    database, graph_file, vectors,
+    PASSAGE_TERMS, PUBLISHED, RECORDS, RESOLUTION, SEGMENTS, SENTENCE_TERMS, TEXTS, WorkspaceOptions, database,
+    graph_file, vectors,
 };
 use crate::domain::{Cancellation, Counts, IndexVersion};
 use crate::error::{Error, ErrorKind, Result};
@@ -64,6 +64,8 @@ pub struct TextParts<'a> {
     pub outgoing_vectors: Vectors<'a>,
     /// The lexical fields.
     pub terms: Terms<'a>,
+    /// The version before: vectors that lie in its file may be shared with it.
+    pub last: Option<&'a LastVersion>,
 }
 
 /// The rest of a version: its graph, and what is found over it.
@@ -364,13 +366,13 @@ fn write_texts(
         || {
             beside(
                 || texts::write(&folder.join(TEXTS), &texts),
-                || vectors::write(&folder.join(VECTORS), dimension, vectors),
+                || vectors::write(folder, dimension, &vectors, parts.last.and_then(LastVersion::vectors_file)),
             )
         },
     );
-    let (vectors, blocks) = vectors?;
     let mut files = terms?;
-    files.extend([file(TEXTS, texts?), StampedFile { blocks: Some(blocks), ..file(VECTORS, vectors) }]);
+    files.push(file(TEXTS, texts?));
+    files.extend(vectors?);
     Ok(files)
 }
 

@@ -93,7 +93,7 @@ mod tests {
             if row % 3 == 1 { added.push(&values) } else { earlier.push(&values) }
         }
         let rows = [0, 4, 1, 2, 5, 3];
-        let joined = Vectors { added: Some(added), rows: Some(&rows), ..earlier.view() };
+        let joined = Vectors { added: added.parts(), rows: Some(&rows), ..earlier.view() };
         let digest = |vectors: &Vectors<'_>| Inputs::new().vectors(vectors).digest();
         assert_eq!(digest(&joined), digest(&all.view()));
         assert_ne!(digest(&earlier.view()), digest(&all.view()));

@@ -169,17 +169,18 @@ impl<'a> Known<'a> {
             Some(FieldVectors::TakenOver(vectors)) if vectors.dimension == added.dimension => *vectors,
             _ => Vectors { dimension: added.dimension, ..Vectors::default() },
         };
-        let (first_added, mut next) = (earlier.len() as u32, 0..);
+        let first = earlier.first_rows();
+        let (first_added, mut next) = (first.len() as u32, 0..);
+        let stays = |place: &Place| earlier.first_row(place.row).filter(|_| place.source == field);
         let row = |place: &Option<Place>| match place {
-            Some(place) if place.source == field && place.row < first_added => place.row,
-            Some(place) => {
+            Some(place) => stays(place).unwrap_or_else(|| {
                 added.push_row(&self.vectors(*place), place.row);
                 first_added + added.len() as u32 - 1
-            }
+            }),
             None => first_added + next.next().unwrap_or_default(),
         };
         let rows = places.iter().map(row).collect();
-        FieldVectors::Joined { earlier, added, rows }
+        FieldVectors::Joined { first, added, rows }
     }
 
     fn vectors(&self, place: Place) -> Vectors<'_> {

@@ -19,7 +19,7 @@ use crate::index::unit::{fingerprint, unit};
 use crate::index::{IndexReport, OtherEmbedder, Sources, index, re_embed, remove, repair};
 use crate::ingest::{SourceDocument, content_hash};
 use crate::skill::Performers;
-use crate::store::{GraphReader as _, TextField, community_ids};
+use crate::store::{GraphReader as _, TextField, VectorField, community_ids};
 use crate::workspace::sections::Sections;
 use crate::workspace::tests::forge;
 use crate::workspace::{
@@ -155,7 +155,8 @@ impl Indexed {
         assert_eq!(terms(&index), terms(&clean));
         assert_eq!(postings(&index), postings(&clean));
         assert!(self.workspace("index").check().unwrap().is_whole());
-        for name in ["graph.bin", "matches.bin", "names.bin", "texts.bin", "vectors.bin"] {
+        assert_eq!(vectors(&index), vectors(&clean));
+        for name in ["graph.bin", "matches.bin", "names.bin", "texts.bin"] {
             let [index, clean] = [("index", &report), ("clean", &anew)].map(|(place, report)| {
                 fs::read(self.path(place).join("versions").join(report.version.to_string()).join(name)).ok()
             });
@@ -189,6 +190,15 @@ fn terms(snapshot: &crate::workspace::Snapshot) -> Vec<(String, u32, u32)> {
     let mut terms = Vec::new();
     snapshot.each_term(&mut |term, passages, sentences| terms.push((term.to_owned(), passages, sentences))).unwrap();
     terms
+}
+
+/// Returns the vectors of all texts, wherever they lie.
+fn vectors(snapshot: &crate::workspace::Snapshot) -> [Vec<(u32, Vec<i8>)>; 4] {
+    let [passages, sentences, incoming] =
+        [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|it| snapshot.vectors(it).unwrap());
+    [passages, sentences, incoming, snapshot.outgoing_vectors().unwrap()].map(|field| {
+        (0..field.len() as u32).map(|item| (field.scale(item).to_bits(), field.codes(item).to_vec())).collect()
+    })
 }
 
 /// Returns which passages and sentences have each term, and how often.
@@ -275,11 +285,13 @@ fn fields_of_which_little_changed_are_kept_and_say_what_those_of_a_clean_build_s
     };
     indexed.documents.extend((0..40).map(|it| note(it, "Ada Wren built it.")));
     indexed.check(&all());
-    let has_segments = |indexed: &Indexed| {
+    // Whether terms and vectors are those of an earlier version with later ones added.
+    let added = |indexed: &Indexed| {
         let version = indexed.workspace("index").status().unwrap().version.unwrap();
-        indexed.path("index").join("versions").join(version.to_string()).join("segments.bin").exists()
+        let folder = indexed.path("index").join("versions").join(version.to_string());
+        ["segments.bin", "added-vectors.bin"].map(|name| folder.join(name).exists())
     };
-    assert!(!has_segments(&indexed));
+    assert_eq!(added(&indexed), [false; 2]);
     let put = |indexed: &Indexed, document: Document| {
         indexed.compare(|place| indexed.run(place, &Sources::documents([document.clone()])))
     };
@@ -298,20 +310,21 @@ fn fields_of_which_little_changed_are_kept_and_say_what_those_of_a_clean_build_s
     for (edit, due) in edits {
         let documents = edit(&indexed).documents;
         assert_eq!([documents.added, documents.changed, documents.removed], due);
-        assert!(has_segments(&indexed));
+        assert_eq!(added(&indexed), [true; 2]);
     }
-    for name in ["segments.bin", "text/added-passages/meta.json", "text/sentences/meta.json"] {
+    let files = ["segments.bin", "text/added-passages/meta.json", "text/sentences/meta.json"].map(|name| (name, 0));
+    for (name, whole) in files.into_iter().chain(["vectors.bin", "added-vectors.bin"].map(|name| (name, 1))) {
         indexed.damage(name);
         let mut workspace = indexed.workspace("index");
         indexed.runtime.block_on(repair(&mut workspace, &indexed.performers, &indexed.options)).unwrap();
-        assert!(workspace.check().unwrap().is_whole() && !has_segments(&indexed), "{name}");
+        assert!(workspace.check().unwrap().is_whole() && !added(&indexed)[whole], "{name}");
         put(&indexed, note(4, &format!("It was sold after {name}.")));
-        assert!(has_segments(&indexed), "{name}");
+        assert_eq!(added(&indexed), [true; 2], "{name}");
     }
     let many: Vec<String> = (20..35).map(|number| format!("note-{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     assert_eq!(remove(&indexed, &many).documents.removed, 15);
-    assert!(!has_segments(&indexed));
+    assert_eq!(added(&indexed), [false; 2]);
 }
 
 #[test]

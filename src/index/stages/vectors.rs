@@ -139,8 +139,9 @@ pub(in crate::index) enum FieldVectors<'v> {
     Made(QuantizedVectors),
     /// Where an earlier version has them.
     TakenOver(Vectors<'v>),
-    /// Some where an earlier version has them, others made: the row of each text among both, those after these.
-    Joined { earlier: Vectors<'v>, added: QuantizedVectors, rows: Vec<u32> },
+    /// Some where an earlier version has them first, others made or taken from elsewhere: the row of each text among
+    /// both, those after these.
+    Joined { first: Vectors<'v>, added: QuantizedVectors, rows: Vec<u32> },
 }
 
 impl FieldVectors<'_> {
@@ -148,7 +149,7 @@ impl FieldVectors<'_> {
         match self {
             Self::Made(vectors) => vectors.view(),
             Self::TakenOver(vectors) => *vectors,
-            Self::Joined { earlier, added, rows } => Vectors { added: Some(added), rows: Some(rows), ..*earlier },
+            Self::Joined { first, added, rows } => Vectors { added: added.parts(), rows: Some(rows), ..*first },
         }
     }
 }
