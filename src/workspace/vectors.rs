@@ -372,7 +372,7 @@ mod tests {
         }
     }
 
-    /// Returns the rows that items have if one of twenty is gone, another is new in its place, and two have changed places.
+    /// Returns the rows of items if one of twenty is gone, another is new in its place, and two have changed places.
     fn changed(count: usize) -> Vec<u32> {
         let mut rows: Vec<u32> = (0..count as u32).filter(|row| row % 20 != 3).collect();
         for added in 0..count as u32 / 20 {

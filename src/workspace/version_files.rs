@@ -92,8 +92,8 @@ fn damaged_block(block: Range<usize>) -> Damage {
     format!("bytes {} to {} are not what was written", block.start, block.end)
 }
 
-/// The files of a version, open and checked, but for those of the vectors: their parts are checked when they are used, so
-/// that a large index opens at once. Those of matches and names are not opened: the next version alone reads them.
+/// The files of a version, open and checked, but for those of the vectors: their parts are checked when they are used,
+/// so that a large index opens at once. Those of matches and names are not opened: the next version alone reads them.
 #[derive(Debug)]
 pub(super) struct VersionFiles {
     folder: PathBuf,

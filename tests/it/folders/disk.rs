@@ -1,7 +1,10 @@
 //! When data reaches the disk, and what happens when the disk fails: the program runs under `strace`, which shows
 //! system calls and makes chosen ones fail.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::indexed;
@@ -31,7 +34,8 @@ fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
         cli.write(&format!("notes/{number}.md"), format!("Note {number}."));
     }
     cli.run(["index", "notes"]).succeeded();
-    // So few that the terms of all others are taken over.
+    let before = files_of(&cli.folder().join(".cairn/versions/2"));
+    // So few that the terms and vectors of all others are taken over.
     cli.write("notes/more.md", "More.");
     let options = ["-e", "trace=fsync,fdatasync,rename,renameat,renameat2"];
     let Some((said, trace)) = traced(&cli, &options, &["index", "notes"]) else { return };
@@ -46,14 +50,23 @@ fn a_version_is_on_the_disk_with_every_folder_before_it_has_its_name() {
     for folder in ["/text/passages", "/text/sentences", "/text/added-passages", "/text/added-sentences", "/text", ""] {
         assert!(is_synced(&format!("versions/.tmp-3{folder}"), &lines[..named]), "{folder}: {trace}");
     }
-    let files = super::listed(&cli.folder().join(".cairn/versions/3"));
-    for (path, _) in files.iter().filter(|it| it.1.is_some()) {
+    let files = files_of(&cli.folder().join(".cairn/versions/3"));
+    // What both versions share was synced when it was written.
+    let shared: Vec<&PathBuf> = files.iter().filter(|it| before.contains_key(it.0)).map(|it| it.1).collect();
+    assert_eq!(shared, [&cli.folder().join(".cairn/versions/3/vectors.bin")]);
+    for path in files.values().filter(|path| !shared.contains(path)) {
         let name = path.strip_prefix(cli.folder().join(".cairn/versions/3")).unwrap().to_str().unwrap();
         // It is written under another name, which the trace shows.
         let name = name.strip_suffix(".bin").map_or_else(|| name.to_owned(), |stem| format!("{stem}.tmp"));
         assert!(is_synced(&format!("versions/.tmp-3/{name}"), &lines[..named]), "{name}: {trace}");
     }
     assert!(is_synced(".cairn/versions", &lines[named..]), "{trace}");
+}
+
+/// Returns the files in a folder, by inode.
+fn files_of(folder: &Path) -> BTreeMap<u64, PathBuf> {
+    let files = super::listed(folder).into_iter().filter(|it| it.1.is_some());
+    files.map(|(path, _)| (fs::metadata(&path).unwrap().ino(), path)).collect()
 }
 
 /// Returns the program with an index that was made by a run over a changed note: its version has segments.
