@@ -93,8 +93,7 @@ impl QuantizedVectors {
     }
 
     /// Returns the scales and codes of all rows.
-    #[must_use]
-    pub fn parts(&self) -> (&[f32], &[i8]) {
+    pub(crate) fn parts(&self) -> (&[f32], &[i8]) {
         (&self.scales, &self.codes)
     }
 
@@ -147,15 +146,13 @@ impl<'a> Vectors<'a> {
     }
 
     /// Returns the row of an item among the first ones, if it is one of these.
-    #[must_use]
-    pub fn first_row(&self, item: u32) -> Option<u32> {
+    pub(crate) fn first_row(&self, item: u32) -> Option<u32> {
         let row = self.row(item);
         (row != NO_ROW && (row as usize) < self.scales.len()).then_some(row)
     }
 
     /// Returns the first rows alone, each an item.
-    #[must_use]
-    pub fn first_rows(&self) -> Self {
+    pub(crate) fn first_rows(&self) -> Self {
         Self { added: Piece::default(), rows: None, ..*self }
     }
 
