@@ -207,6 +207,16 @@ pub(crate) fn link_own(from: &Path, to: &Path) -> Result<()> {
     std::fs::hard_link(from, to).map_err(Error::io("name", to))
 }
 
+/// Returns what tells an open file from every other one, if the system has that.
+pub(crate) fn identity(file: &File) -> Option<(u64, u64)> {
+    file.metadata().ok().and_then(|it| system::identity(&it))
+}
+
+/// Returns what tells a file of ours from every other one, if it is there and the system has that.
+pub(crate) fn identity_of_own(path: &Path) -> Option<(u64, u64)> {
+    std::fs::symlink_metadata(path).ok().and_then(|it| system::identity(&it))
+}
+
 /// Removes a file of ours; returns whether there was one.
 pub(crate) fn remove_own(path: &Path) -> Result<bool> {
     if !expect_file(path)? {

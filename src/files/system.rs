@@ -55,6 +55,20 @@ pub(super) fn for_readers(options: OpenOptions, _readers: Readers) -> OpenOption
     options
 }
 
+/// Returns what tells a file from every other one, if the system has that.
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have nothing")]
+pub(super) fn identity(metadata: &std::fs::Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// Returns nothing: the standard library does not tell.
+#[cfg(not(unix))]
+pub(super) fn identity(_: &std::fs::Metadata) -> Option<(u64, u64)> {
+    None
+}
+
 /// Returns whether a file is on a local file system, where only programs of this machine can change it. An unknown one
 /// counts as remote.
 #[cfg(target_os = "linux")]

@@ -68,17 +68,22 @@ pub(crate) fn open_file(kind: usize, folder: &Path, name: &str, counts: [usize; 
             lower.sum::<usize>() == names.lower_entity.len()
         }),
         // Also as the vectors added to itself.
-        _ => [None, Some(&file)].into_iter().any(|added| {
+        _ => {
             let counts = [passages, sentences, incoming, outgoing];
-            VectorsFile::open(&file, added, DIMENSION, counts).is_ok_and(|file| compare(&file, counts))
-        }),
+            let is_read =
+                |added| VectorsFile::open(&file, added, DIMENSION, counts).is_ok_and(|file| compare(&file, counts));
+            [None, Some(&file)].map(is_read).contains(&true)
+        }
     }
 }
 
 /// Reads the vector of every item.
 fn compare(file: &VectorsFile, counts: [usize; 4]) -> bool {
     let fields = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|it| file.vectors(it));
-    fields.iter().zip(counts).all(|(vectors, count)| {
+    // An earlier program kept none of out-coming questions.
+    let outgoing = file.outgoing().map_or(0, |vectors| vectors.len());
+    let counts = counts[..3].iter().copied().chain([outgoing]);
+    fields.iter().chain([&file.outgoing()]).zip(counts).all(|(vectors, count)| {
         vectors.as_ref().is_ok_and(|vectors| {
             vectors.len() == count && (0..count as u32).all(|item| vectors.codes(item).len() == DIMENSION)
         })

@@ -40,7 +40,7 @@ mod version_files;
 mod versions;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -509,10 +509,15 @@ fn check_is_free(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the bytes of all files below `path`; files that disappear in the meantime do not count.
+/// Returns the bytes of all files below `path`, of one with two names once; files that disappear in the meantime do not
+/// count.
 fn bytes_of(path: &Path) -> u64 {
-    let files = walkdir::WalkDir::new(path).into_iter().filter_map(|entry| entry.ok()?.metadata().ok());
-    files.filter(std::fs::Metadata::is_file).map(|metadata| metadata.len()).sum()
+    let mut seen = HashSet::new();
+    let files = walkdir::WalkDir::new(path).into_iter().filter_map(|entry| {
+        let entry = entry.ok()?;
+        Some((files::identity_of_own(entry.path()), entry.metadata().ok().filter(std::fs::Metadata::is_file)?))
+    });
+    files.filter(|(identity, _)| identity.is_none_or(|it| seen.insert(it))).map(|(_, metadata)| metadata.len()).sum()
 }
 
 #[cfg(test)]

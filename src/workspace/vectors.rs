@@ -31,7 +31,7 @@ pub(super) fn write(
     if fields.iter().any(|field| field.dimension != dimension) {
         return Err(Error::Internal(format!("some vectors do not have {dimension} values")));
     }
-    let Some(earlier) = earlier.filter(|it| it.is_worth_sharing(fields)) else {
+    let Some(earlier) = earlier.filter(|it| it.dimension == dimension && it.is_worth_sharing(fields)) else {
         return Ok(vec![write_whole(folder, dimension, fields)?]);
     };
     let shared = share(&earlier.file, folder)?;
@@ -42,14 +42,19 @@ pub(super) fn write(
     Ok(vec![shared, write_added(folder, dimension, fields)?])
 }
 
-/// Links a file of another version into a folder, or copies it on a disk without links.
+/// Links a file of another version into a folder, or copies it on a disk without links. It is synced in any case: an
+/// index may have been copied.
 fn share(file: &HeldFile, folder: &Path) -> Result<StampedFile> {
     let path = folder.join(&file.due().path);
-    if let Err(error) = files::link_own(file.path(), &path) {
-        tracing::debug!(%error, "the vectors are copied");
+    let linked = files::link_own(file.path(), &path);
+    if linked.is_err() || !file.is_at(&path) {
+        tracing::debug!(?linked, "the vectors are copied");
+        // A network may lose the answer to a link that was made, and the name may lead to another file by now. Neither
+        // is to be written to.
+        files::remove_own(&path)?;
         files::write_own(&path, file.bytes())?;
-        files::sync(&path)?;
     }
+    files::sync(&path)?;
     Ok(file.due().clone())
 }
 
@@ -274,7 +279,7 @@ impl VectorsFile {
             shared += scales.len();
             changed += scales.len().saturating_sub(used) + field.added.0.len();
         }
-        changed * CHANGED_ONE_IN <= shared
+        shared > 0 && changed * CHANGED_ONE_IN <= shared
     }
 }
 
@@ -422,6 +427,40 @@ mod tests {
         assert_eq!(Version::write(&half, Some(&shared)).files.len(), 1);
         // Those of another file are not shared, however much alike.
         assert_eq!(Version::write(&fields, Some(&made_whole)).files.len(), 1);
+    }
+
+    /// A server may lose its answer to a link that it made, and a name may lead to another file than the one that was
+    /// opened.
+    #[cfg(unix)]
+    #[test]
+    fn sharing_writes_to_no_file_that_is_there() {
+        let first = Version::write(&views(&[100, 0, 0, 0].map(field)), None);
+        let before = first.open().unwrap();
+        let fields = [0, 1, 2, 3].map(|it| before.field(it).unwrap());
+        let bytes = std::fs::read(first.path()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(VECTORS);
+        std::fs::hard_link(first.path(), &path).unwrap();
+        let files = write(folder.path(), DIMENSION, &fields, Some(&before)).unwrap();
+        assert_eq!((&files, std::fs::read(first.path()).unwrap() == bytes), (&first.files, true));
+        assert!(std::fs::read(&path).unwrap() == bytes);
+
+        std::fs::remove_file(&path).unwrap();
+        std::fs::rename(first.path(), first.folder.path().join("opened")).unwrap();
+        std::fs::write(first.path(), "another").unwrap();
+        let files = write(folder.path(), DIMENSION, &fields, Some(&before)).unwrap();
+        assert!(files == first.files && std::fs::read(&path).unwrap() == bytes);
+        assert_eq!(std::fs::read(first.path()).unwrap(), b"another");
+    }
+
+    #[test]
+    fn a_file_without_vectors_or_of_another_dimension_is_not_shared() {
+        let none = Version::write(&views(&[0, 0, 0, 0].map(field)), None);
+        let before = none.open().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let fields = [Vectors { dimension: 32, ..Vectors::default() }; 4];
+        write(folder.path(), 32, &fields, Some(&before)).unwrap();
+        assert!(std::fs::read(folder.path().join(VECTORS)).unwrap() != std::fs::read(none.path()).unwrap());
     }
 
     #[test]

@@ -21,6 +21,8 @@ use crate::files;
 pub(super) struct HeldFile {
     path: PathBuf,
     mapping: Mapping,
+    /// What tells it from every other file.
+    identity: Option<(u64, u64)>,
     due: StampedFile,
     /// The result of checking all of it, if done.
     whole: OnceLock<Option<Damage>>,
@@ -36,12 +38,17 @@ impl HeldFile {
         let file = files::open_own(&path)?.ok_or_else(missing)?;
         let mapping = Mapping::of(&file, access).map_err(Error::io("open", &path))?;
         due.stamp.check_size(&path, mapping.bytes())?;
-        Ok(Self { path, mapping, due: due.clone(), whole: OnceLock::new() })
+        Ok(Self { path, mapping, identity: files::identity(&file), due: due.clone(), whole: OnceLock::new() })
     }
 
     /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns whether a path leads to this file, not to another with the same name.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        files::identity_of_own(path) == self.identity
     }
 
     /// Returns its stamp.

@@ -80,6 +80,8 @@ impl Template {
                 // Terms are stems.
                 let is_gone = bytes.windows(term.len() - 1).any(|it| it == &term[..term.len() - 1]);
                 assert!(is_gone, "no term is gone from {}", segments.display());
+                let added = self.version().join("added-vectors.bin");
+                assert!(added.is_file(), "the version shares no vectors: {}", added.display());
                 let next = self.with_new();
                 must(next.path(), &["index", NOTES]);
                 let path = next.path().join(".cairn/versions/3").join(SEGMENTS);
