@@ -1,12 +1,10 @@
 //! Relations between entities, by rule: two that share a sentence are related, and each that a passage mentions is
 //! related to the subject of its document. Relations that a model found are added.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use super::extracted::{Extracted, FoundRelation};
-use super::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal};
+use super::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal};
 use super::packed::PassageGraph;
 use crate::domain::Cancellation;
 use crate::domain::STRENGTH_MAX;
@@ -14,10 +12,10 @@ use crate::error::Result;
 
 /// Entities of a sentence from which on it is a list, which says little about any two of them.
 const LIST_MIN: usize = 24;
-/// Documents whose relations are found together.
-const BLOCK: usize = 256;
-/// Entities whose relations are summed together.
-const FIRSTS: usize = 4_096;
+/// Passages whose mentions are laid out together.
+const BLOCK: usize = 4_096;
+/// Entities whose relations are found together.
+const FIRSTS: usize = 1_024;
 /// Weight of a passage's mention of an entity as its relation to the document's subject, where a sentence with two
 /// entities counts 1.
 const SUBJECT_WEIGHT: f32 = 0.5;
@@ -63,14 +61,16 @@ pub(crate) fn relations(
     extracted: &Extracted<'_>,
     cancellation: &Cancellation,
 ) -> Result<Vec<Relation>> {
-    let places = places(graph, entities);
-    let mut found = by_rule(graph, &places, cancellation)?;
-    let by_model = extracted.relations.iter().map(|FoundRelation { ends, relation: found_by_model, sentence }| {
-        let ends = ends.map(|end| places[end.index()]);
-        relation(ends, f32::from(found_by_model.strength) * STRENGTH_WEIGHT, *sentence)
+    let mentioned = Mentioned::of(graph, entities, cancellation)?;
+    let by_model = extracted.relations.iter().map(|FoundRelation { ends, relation, sentence }| {
+        let [a, b] = ends.map(|end| mentioned.places[end.index()]);
+        let sentence = sentence.map_or(NO_SENTENCE, |it| it.0);
+        (a.min(b), (a.max(b), f32::from(relation.strength) * STRENGTH_WEIGHT, sentence))
     });
-    found.push(by_model.collect());
-    Ok(summed(found, entities.len()))
+    let mut by_model: Vec<(u32, OtherEnd)> = by_model.collect();
+    // Stable, as below.
+    by_model.sort_by_key(|it| it.0);
+    summed(&mentioned, &by_model, cancellation)
 }
 
 /// Returns those that rules find.
@@ -83,135 +83,46 @@ pub(crate) fn relations_by_rule(
     entities: &[EntityOrdinal],
     cancellation: &Cancellation,
 ) -> Result<Vec<Relation>> {
-    Ok(summed(by_rule(graph, &places(graph, entities), cancellation)?, entities.len()))
-}
-
-/// Returns the place of each entity in a list, or [`u32::MAX`].
-fn places(graph: &PassageGraph<'_>, entities: &[EntityOrdinal]) -> Vec<u32> {
-    let mut places = vec![u32::MAX; graph.entity_documents.len()];
-    for (place, entity) in (0..).zip(entities) {
-        places[entity.index()] = place;
-    }
-    places
-}
-
-/// Finds relations by rule, block by block. A sentence of `k` entities gives each pair 1/(k − 1), so that all of it
-/// counts for one mention each.
-fn by_rule(graph: &PassageGraph<'_>, places: &[u32], cancellation: &Cancellation) -> Result<Vec<Vec<Relation>>> {
-    let subjects = subjects(graph, places);
-    let documents: Vec<DocumentOrdinal> = graph.documents().collect();
-    let of_block = |documents: &[DocumentOrdinal]| {
-        cancellation.check()?;
-        let mut found = Vec::new();
-        for document in documents {
-            let subject = Some(subjects[document.index()].1).filter(|place| *place != u32::MAX);
-            add_document(graph, places, (*document, subject), &mut found);
-        }
-        Ok(found)
-    };
-    documents.par_chunks(BLOCK).map(of_block).collect()
-}
-
-/// Adds the relations that a document says of, which has this subject.
-fn add_document(
-    graph: &PassageGraph<'_>,
-    places: &[u32],
-    (document, subject): (DocumentOrdinal, Option<u32>),
-    found: &mut Vec<Relation>,
-) {
-    let own = graph.document_own.of(document).map(|name| places[graph.own_entity[name].index()]);
-    let own: Vec<u32> = own.collect();
-    for passage in graph.document_passages.of(document) {
-        let mentions = graph.passage_mentions.of(passage);
-        let mentions = mentions.map(|it| (graph.mention_sentence[it], places[graph.mention_entity[it].index()]));
-        let mut mentions: Vec<(SentenceOrdinal, u32)> = mentions.filter(|(_, place)| *place != u32::MAX).collect();
-        mentions.sort_unstable();
-        mentions.dedup();
-        for sentence in mentions.chunk_by(|a, b| a.0 == b.0) {
-            add_sentence(sentence, found);
-        }
-        let mut others: Vec<u32> = mentions.iter().map(|(_, place)| *place).collect();
-        others.sort_unstable();
-        others.dedup();
-        let others = others.into_iter().filter(|place| !own.contains(place));
-        found.extend(others.filter_map(|place| Some(relation([subject?, place], SUBJECT_WEIGHT, None))));
-    }
-}
-
-/// Returns for each document the place of its subject, which is the strongest of its names, and how it has that name;
-/// [`u32::MAX`] if there is none.
-fn subjects(graph: &PassageGraph<'_>, places: &[u32]) -> Vec<(u32, u32)> {
-    let mut subjects = vec![(u32::MAX, u32::MAX); graph.document_count()];
-    for entity in graph.entity_documents.ordinals().filter(|it| places[it.index()] != u32::MAX) {
-        for bearer in graph.entity_bearers.of(entity) {
-            let subject = &mut subjects[graph.bearer_document[bearer].index()];
-            *subject = (*subject).min((graph.bearer_kind[bearer], places[entity.index()]));
-        }
-    }
-    subjects
-}
-
-fn add_sentence(sentence: &[(SentenceOrdinal, u32)], found: &mut Vec<Relation>) {
-    if sentence.len() >= LIST_MIN {
-        return;
-    }
-    for (at, (number, first)) in sentence.iter().enumerate() {
-        let others = sentence[at + 1..].iter().map(|(_, second)| *second);
-        let weight = 1.0 / (sentence.len() - 1) as f32;
-        found.extend(others.map(|second| relation([*first, second], weight, Some(*number))));
-    }
-}
-
-fn relation([a, b]: [u32; 2], weight: f32, sentence: Option<SentenceOrdinal>) -> Relation {
-    Relation { ends: [a.min(b), a.max(b)], weight, sentence }
+    summed(&Mentioned::of(graph, entities, cancellation)?, &[], cancellation)
 }
 
 /// What an entity is related to: the place of that, how much says so, and the sentence or [`NO_SENTENCE`].
 type OtherEnd = (u32, f32, u32);
 
 const NO_SENTENCE: u32 = u32::MAX;
+/// In place of an entity that is not in the list.
+const NO_PLACE: u32 = u32::MAX;
 
-/// Returns each pair once, with the sum of its weights, in order; places are below `count`.
-fn summed(blocks: Vec<Vec<Relation>>, count: usize) -> Vec<Relation> {
-    // There may be many millions: they are laid out by their first ends, and each end's few sorted by the second.
-    let mut starts = vec![0; count + 1];
-    blocks.iter().flatten().for_each(|it| starts[it.ends[0] as usize + 1] += 1);
-    for first in 0..count {
-        starts[first + 1] += starts[first];
-    }
-    let mut others: Vec<OtherEnd> = vec![(0, 0.0, 0); starts[count]];
-    let mut next = starts.clone();
-    for Relation { ends, weight, sentence } in blocks.into_iter().flatten() {
-        let at = &mut next[ends[0] as usize];
-        others[*at] = (ends[1], weight, sentence.map_or(NO_SENTENCE, |it| it.0));
-        *at += 1;
-    }
-    let mut rest = others.as_mut_slice();
-    let firsts: Vec<Range<usize>> = (0..count).step_by(FIRSTS).map(|first| first..count.min(first + FIRSTS)).collect();
-    let parts: Vec<(Range<usize>, &mut [OtherEnd])> = firsts
-        .into_iter()
-        .map(|firsts| {
-            let length = starts[firsts.end] - starts[firsts.start];
-            (firsts, rest.split_off_mut(..length).unwrap_or_default())
-        })
-        .collect();
-    let of_part = |(firsts, others): (Range<usize>, &mut [OtherEnd])| {
-        let (mut relations, mut rest) = (Vec::with_capacity(others.len()), others);
-        for first in firsts {
-            let of_first = rest.split_off_mut(..starts[first + 1] - starts[first]).unwrap_or_default();
+/// Finds the relations of one entity after the other, so that what says so is never listed for all of them at once.
+fn summed(
+    mentioned: &Mentioned<'_>,
+    by_model: &[(u32, OtherEnd)],
+    cancellation: &Cancellation,
+) -> Result<Vec<Relation>> {
+    let places: Vec<u32> = (0..mentioned.entities.len() as u32).collect();
+    let of_part = |places: &[u32]| {
+        cancellation.check()?;
+        let (mut passages, mut others, mut relations) = (Vec::new(), Vec::new(), Vec::new());
+        for place in places {
+            mentioned.put_passages(*place, &mut passages);
+            for told in passages.chunk_by(|a, b| a.0 == b.0) {
+                mentioned.add(told, *place, &mut others);
+            }
+            let found = by_model.partition_point(|it| it.0 < *place);
+            others.extend(by_model[found..].iter().take_while(|it| it.0 == *place).map(|it| it.1));
             // Stable, so that weights are summed in the order of the passages.
-            of_first.sort_by_key(|it| it.0);
-            relations.extend(of_first.chunk_by(|a, b| a.0 == b.0).map(|same| sum(first as u32, same)));
+            others.sort_by_key(|it| it.0);
+            relations.extend(others.chunk_by(|a, b| a.0 == b.0).map(|same| sum(*place, same)));
+            others.clear();
         }
-        relations
+        Ok(relations)
     };
-    let parts: Vec<Vec<Relation>> = parts.into_par_iter().map(of_part).collect();
-    drop(others);
+    let parts: Vec<Vec<Relation>> = places.par_chunks(FIRSTS).map(of_part).collect::<Result<_>>()?;
     let mut relations = Vec::with_capacity(parts.iter().map(Vec::len).sum());
     for part in parts {
         relations.extend(part);
     }
-    relations
+    Ok(relations)
 }
 
 /// Returns a relation of `first`: all that says so has the same other end.
@@ -222,82 +133,307 @@ fn sum(first: u32, same: &[OtherEnd]) -> Relation {
     Relation { ends: [first, same[0].0], weight, sentence: best.map(|it| SentenceOrdinal(it.2)) }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::Span;
-    use crate::graph::mentions::{NamedDocument, NamedPassage, pack_mentions};
-    use crate::graph::packed::PackedGraph;
+/// A sentence, and the place of an entity that it mentions.
+type MentionedAt = (SentenceOrdinal, u32);
 
-    #[test]
-    fn pairs_are_summed_whatever_their_order_and_lists_say_nothing() {
-        let sentence =
-            |number, places: &[u32]| places.iter().map(|place| (SentenceOrdinal(number), *place)).collect::<Vec<_>>();
-        let mut found = vec![relation([7, 3], SUBJECT_WEIGHT, None), relation([9, 8], SUBJECT_WEIGHT, None)];
-        add_sentence(&sentence(0, &[3, 5, 7]), &mut found);
-        add_sentence(&sentence(1, &[3, 7]), &mut found);
-        add_sentence(&sentence(2, &[3]), &mut found);
-        add_sentence(&sentence(3, &(0..LIST_MIN as u32).collect::<Vec<_>>()), &mut found);
-        let expect =
-            |ends, weight, sentence: Option<u32>| Relation { ends, weight, sentence: sentence.map(SentenceOrdinal) };
-        let all = [
-            expect([3, 5], 0.5, Some(0)),
-            expect([3, 7], 2.0, Some(1)),
-            expect([5, 7], 0.5, Some(0)),
-            expect([8, 9], 0.5, None),
-        ];
-        for cut in 0..found.len() {
-            let (first, second) = found.split_at(cut);
-            assert_eq!(summed(vec![first.to_vec(), second.to_vec()], 40), all);
+/// What passages mention of a list of entities, by their places there.
+struct Mentioned<'g> {
+    graph: &'g PassageGraph<'g>,
+    entities: &'g [EntityOrdinal],
+    /// The place of each entity, or [`NO_PLACE`].
+    places: Vec<u32>,
+    /// The place of the subject of each document, which is the strongest of its names, or [`NO_PLACE`].
+    subjects: Vec<u32>,
+    /// These documents, by their subjects.
+    about: Vec<(u32, DocumentOrdinal)>,
+    /// What each passage mentions, in the order of its sentences and then of places.
+    rows: Vec<usize>,
+    mentions: Vec<MentionedAt>,
+}
+
+impl<'g> Mentioned<'g> {
+    fn of(graph: &'g PassageGraph<'g>, entities: &'g [EntityOrdinal], cancellation: &Cancellation) -> Result<Self> {
+        let mut places = vec![NO_PLACE; graph.entity_documents.len()];
+        for (place, entity) in (0..).zip(entities) {
+            places[entity.index()] = place;
         }
+        let subjects = subjects(graph, &places);
+        let about = subjects.iter().zip(graph.documents()).map(|(subject, document)| (*subject, document));
+        let mut about: Vec<_> = about.filter(|(subject, _)| *subject != NO_PLACE).collect();
+        about.sort_unstable();
+        let (rows, mentions) = mentions(graph, &places, cancellation)?;
+        Ok(Self { graph, entities, places, subjects, about, rows, mentions })
     }
 
-    #[test]
-    fn relations_of_entities_that_are_summed_apart_are_those_of_one_sorted_list() {
-        let ends = [0, 1, FIRSTS - 1, FIRSTS, FIRSTS + 1, 2 * FIRSTS - 1, 2 * FIRSTS, 2 * FIRSTS + 3];
-        let mut found = Vec::new();
-        for (at, one) in ends.iter().enumerate() {
-            for (sentence, other) in ends[..at].iter().chain(&ends[at / 2..at]).enumerate() {
-                let weight = 1.0 / (found.len() + 1) as f32;
-                found.push(relation([*one as u32, *other as u32], weight, Some(SentenceOrdinal(sentence as u32))));
+    /// Puts the passages that say something of an entity into a list, in order, with the sentences that mention it: the
+    /// passages of documents about it are there in any case, with [`NO_SENTENCE`].
+    fn put_passages(&self, place: u32, passages: &mut Vec<(PassageOrdinal, u32)>) {
+        let graph = self.graph;
+        let mentioning = graph.entity_mentions.of(self.entities[place as usize]);
+        let sentence = |posting| graph.mention_sentence[graph.posting_mention[posting]].0;
+        passages.clear();
+        passages.extend(mentioning.map(|posting| (graph.posting_passage[posting], sentence(posting))));
+        let about = self.about[self.about.partition_point(|it| it.0 < place)..].iter();
+        for (_, document) in about.take_while(|it| it.0 == place) {
+            passages.extend(graph.document_passages.of(*document).map(|passage| (passage, NO_SENTENCE)));
+        }
+        passages.sort_unstable();
+        passages.dedup();
+    }
+
+    /// Adds what a passage, with these sentences that mention an entity, says of it and those with higher places. A
+    /// sentence of `k` entities gives each pair 1/(k − 1), so that all of it counts for one mention each.
+    fn add(&self, told: &[(PassageOrdinal, u32)], place: u32, others: &mut Vec<OtherEnd>) {
+        let passage = told[0].0;
+        let mentions = &self.mentions[self.rows[passage.index()]..self.rows[passage.index() + 1]];
+        for (_, number) in told.iter().filter(|it| it.1 != NO_SENTENCE) {
+            let of_sentence = |it: &MentionedAt| it.0.0 == *number;
+            let rest = &mentions[mentions.partition_point(|it| it.0.0 < *number)..];
+            let sentence = &rest[..rest.partition_point(of_sentence)];
+            if sentence.len() < LIST_MIN {
+                let after = &sentence[sentence.partition_point(|it| it.1 <= place)..];
+                let weight = 1.0 / (sentence.len().max(2) - 1) as f32;
+                others.extend(after.iter().map(|(_, other)| (*other, weight, *number)));
             }
         }
-        found.reverse();
-        let blocks = vec![found[..7].to_vec(), Vec::new(), found[7..].to_vec()];
-        found.sort_by_key(|it| it.ends);
-        let sum_of = |same: &[Relation]| {
-            let others: Vec<OtherEnd> = same.iter().map(|it| (it.ends[1], it.weight, it.sentence.unwrap().0)).collect();
-            sum(same[0].ends[0], &others)
+        let document = self.graph.passage_document[passage];
+        let subject = self.subjects[document.index()];
+        let own = self.graph.document_own.of(document);
+        let is_own = |place| own.clone().any(|name| self.places[self.graph.own_entity[name].index()] == place);
+        if subject == place {
+            let mut mentioned: Vec<u32> = mentions.iter().map(|it| it.1).filter(|it| *it >= place).collect();
+            mentioned.sort_unstable();
+            mentioned.dedup();
+            mentioned.retain(|it| !is_own(*it));
+            others.extend(mentioned.into_iter().map(|it| (it, SUBJECT_WEIGHT, NO_SENTENCE)));
+        } else if subject > place && subject != NO_PLACE && told[0].1 != NO_SENTENCE && !is_own(place) {
+            others.push((subject, SUBJECT_WEIGHT, NO_SENTENCE));
+        }
+    }
+}
+
+/// Returns the place of the subject of each document.
+fn subjects(graph: &PassageGraph<'_>, places: &[u32]) -> Vec<u32> {
+    let mut subjects = vec![(u32::MAX, NO_PLACE); graph.document_count()];
+    for entity in graph.entity_documents.ordinals().filter(|it| places[it.index()] != NO_PLACE) {
+        for bearer in graph.entity_bearers.of(entity) {
+            let subject = &mut subjects[graph.bearer_document[bearer].index()];
+            *subject = (*subject).min((graph.bearer_kind[bearer], places[entity.index()]));
+        }
+    }
+    subjects.into_iter().map(|(_, place)| place).collect()
+}
+
+/// Returns what each passage mentions, in rows.
+fn mentions(
+    graph: &PassageGraph<'_>,
+    places: &[u32],
+    cancellation: &Cancellation,
+) -> Result<(Vec<usize>, Vec<MentionedAt>)> {
+    let passages: Vec<PassageOrdinal> = graph.passages().collect();
+    let of_block = |passages: &[PassageOrdinal]| {
+        cancellation.check()?;
+        let (mut ends, mut all, mut own) = (Vec::with_capacity(passages.len()), Vec::new(), Vec::new());
+        for passage in passages {
+            let mentions = graph.passage_mentions.of(*passage);
+            let mentions = mentions.map(|it| (graph.mention_sentence[it], places[graph.mention_entity[it].index()]));
+            own.extend(mentions.filter(|(_, place)| *place != NO_PLACE));
+            own.sort_unstable();
+            own.dedup();
+            all.append(&mut own);
+            ends.push(all.len());
+        }
+        Ok((ends, all))
+    };
+    let blocks: Vec<_> = passages.par_chunks(BLOCK).map(of_block).collect::<Result<_>>()?;
+    let mut rows = Vec::with_capacity(passages.len() + 1);
+    let mut mentions = Vec::with_capacity(blocks.iter().map(|it| it.1.len()).sum());
+    rows.push(0);
+    for (ends, block) in blocks {
+        rows.extend(ends.into_iter().map(|end| mentions.len() + end));
+        mentions.extend(block);
+    }
+    Ok((rows, mentions))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::domain::{ExtractedRelation, Span};
+    use crate::graph::elements::{pack_own, postings};
+    use crate::graph::packed::{PackedGraph, name_kind};
+    use crate::graph::random::SplitMix64;
+
+    /// Returns the relations of a graph, from one list of all that says so.
+    fn one_by_one(graph: &PassageGraph<'_>, entities: &[EntityOrdinal], by_model: &[FoundRelation]) -> Vec<Relation> {
+        let place = |entity: EntityOrdinal| entities.binary_search(&entity).ok().map(|it| it as u32);
+        let mut found: Vec<([u32; 2], f32, u32)> = Vec::new();
+        let pair = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
+        for document in graph.documents() {
+            let bearers = entities.iter().flat_map(|it| graph.entity_bearers.of(*it).map(move |row| (*it, row)));
+            let bearers = bearers.filter(|(_, row)| graph.bearer_document[*row] == document);
+            let subject = bearers.map(|(entity, row)| (graph.bearer_kind[row], entity)).min();
+            let own: Vec<_> = graph.document_own.of(document).map(|name| graph.own_entity[name]).collect();
+            for passage in graph.document_passages.of(document) {
+                let mentions = graph.passage_mentions.of(passage).collect::<Vec<_>>();
+                for sentence in graph.passage_sentences.of(passage) {
+                    let of_sentence = mentions.iter().filter(|it| graph.mention_sentence[**it] == sentence);
+                    let named: BTreeSet<u32> = of_sentence.filter_map(|it| place(graph.mention_entity[*it])).collect();
+                    let weight = 1.0 / (named.len().max(2) - 1) as f32;
+                    let pairs = named.iter().flat_map(|first| named.iter().map(|second| [*first, *second]));
+                    let pairs = pairs.filter(|[a, b]| a < b && named.len() < LIST_MIN);
+                    found.extend(pairs.map(|ends| (ends, weight, sentence.0)));
+                }
+                let Some((_, subject)) = subject else { continue };
+                let others = mentions.iter().map(|it| graph.mention_entity[*it]).filter(|it| !own.contains(it));
+                let others: BTreeSet<u32> = others.filter_map(place).collect();
+                let subject = place(subject).unwrap();
+                found.extend(others.into_iter().map(|it| (pair([subject, it]), SUBJECT_WEIGHT, NO_SENTENCE)));
+            }
+        }
+        found.extend(by_model.iter().map(|FoundRelation { ends, relation, sentence }| {
+            let ends = ends.map(|end| place(end).unwrap());
+            (pair(ends), f32::from(relation.strength) * STRENGTH_WEIGHT, sentence.map_or(NO_SENTENCE, |it| it.0))
+        }));
+        found.sort_by_key(|it| it.0);
+        let relation = |same: &[([u32; 2], f32, u32)]| {
+            let mut relation = Relation { ends: same[0].0, weight: 0.0, sentence: None };
+            let mut most = 0.0;
+            for (_, weight, sentence) in same {
+                relation.weight += weight;
+                if *sentence != NO_SENTENCE && *weight > most {
+                    (relation.sentence, most) = (Some(SentenceOrdinal(*sentence)), *weight);
+                }
+            }
+            relation
         };
-        let expect: Vec<Relation> = found.chunk_by(|a, b| a.ends == b.ends).map(sum_of).collect();
-        assert_eq!(expect.len(), ends.len() * (ends.len() - 1) / 2);
-        assert_eq!(summed(blocks, 2 * FIRSTS + 4), expect);
+        found.chunk_by(|a, b| a.0 == b.0).map(relation).collect()
+    }
+
+    /// A graph of documents of one or two passages with three sentences each, which mention some of `count` entities;
+    /// one sentence mentions too many to relate them, another just not, and one entity is a name of very many documents.
+    fn graph(count: u32, documents: u32) -> PackedGraph {
+        let mut random = SplitMix64::new(7);
+        let mut below = |bound: u32| random.below(bound);
+        let (mut packed, mut borne) = (PackedGraph::default(), vec![Vec::new(); count as usize]);
+        packed.document_passages.push(0);
+        packed.passage_sentences.push(0);
+        packed.passage_mentions.push(0);
+        for document in 0..documents {
+            // A few are about one entity, some about nobody, the others about one that they mention.
+            let bearing = [(1, below(count)), (0, 3 + document % 5), (0, 2), (2, below(55).pow(2))];
+            for (kind, entity) in bearing.into_iter().skip(below(5) as usize) {
+                borne[entity as usize].push((document, kind, packed.passage_document.len() as u32));
+            }
+            for _ in 0..=below(2) {
+                for _ in 0..3 {
+                    let sentence = packed.sentence_passage.len() as u32;
+                    let listed = [(40, LIST_MIN), (41, LIST_MIN - 1)].into_iter().find(|it| it.0 == sentence);
+                    let mentioned: Vec<u32> = match listed {
+                        // Those of which a test keeps all.
+                        Some((_, names)) => (0..names as u32).map(|it| 100 + 9 * it).collect(),
+                        None => (0..below(6)).map(|_| below(55).pow(2) + below(3)).collect(),
+                    };
+                    packed.mention_entity.extend(mentioned.iter().map(|it| EntityOrdinal(*it)));
+                    packed.mention_sentence.extend(mentioned.iter().map(|_| SentenceOrdinal(sentence)));
+                    packed.sentence_passage.push(PassageOrdinal(packed.passage_document.len() as u32));
+                }
+                packed.passage_sentences.push(packed.sentence_passage.len() as u32);
+                packed.passage_mentions.push(packed.mention_entity.len() as u32);
+                packed.passage_document.push(DocumentOrdinal(document));
+            }
+            packed.document_passages.push(packed.passage_document.len() as u32);
+        }
+        packed.entity_bearers.push(0);
+        for (document, kind, passage) in borne.iter().flatten() {
+            packed.bearer_document.push(DocumentOrdinal(*document));
+            packed.bearer_kind.push(*kind);
+            packed.bearer_passage.push(PassageOrdinal(*passage));
+        }
+        let mut rows = 0;
+        packed.entity_bearers.extend(borne.iter().map(|it| {
+            rows += it.len() as u32;
+            rows
+        }));
+        postings(count as usize, &mut packed);
+        pack_own(&mut packed);
+        packed
     }
 
     #[test]
-    fn relations_of_many_blocks_are_those_of_one_document_after_the_other() {
-        const NAMES: [&str; 5] = ["Ada Lorne", "Heron Bridge", "Toll Tower", "Quay House", "Mill Green"];
-        let text = |number: usize| {
-            let [a, b, c] = [number, number / 5, number / 25].map(|it| NAMES[it % NAMES.len()]);
-            format!("There {a} saw {b} and {c}.")
+    fn a_sentence_counts_for_one_mention_of_each_entity_and_lists_say_nothing() {
+        let sentences: [&[u32]; 4] = [&[3, 5, 7], &[3, 7, 3], &[3], &(20..20 + LIST_MIN as u32).collect::<Vec<_>>()];
+        let mut packed = PackedGraph {
+            document_passages: vec![0, 1],
+            passage_document: vec![DocumentOrdinal(0)],
+            passage_sentences: vec![0, 4],
+            sentence_passage: vec![PassageOrdinal(0); 4],
+            entity_bearers: vec![0; 61],
+            passage_mentions: vec![0, sentences.concat().len() as u32],
+            mention_entity: sentences.concat().into_iter().map(EntityOrdinal).collect(),
+            mention_sentence: (0..)
+                .zip(sentences)
+                .flat_map(|(at, it)| it.iter().map(move |_| SentenceOrdinal(at)))
+                .collect(),
+            ..PackedGraph::default()
         };
-        let texts: Vec<(String, [Span; 1])> =
-            (0..2 * BLOCK + 7).map(text).map(|it| (it.clone(), [Span::from(0..it.len())])).collect();
-        let mut documents = Vec::new();
-        for (text, sentences) in &texts {
-            let passage = NamedPassage { text, sentences, media_type: "", extraction: None };
-            documents.push(NamedDocument { title: None, passages: vec![passage] });
-        }
-        let mut packed = PackedGraph::default();
-        pack_mentions(&documents, &mut packed, None, &Cancellation::default()).unwrap();
+        packed.entity_bearers[5 + 1..].fill(1);
+        (packed.bearer_document, packed.bearer_passage) = (vec![DocumentOrdinal(0)], vec![PassageOrdinal(0)]);
+        packed.bearer_kind = vec![name_kind::TITLE];
+        postings(60, &mut packed);
+        pack_own(&mut packed);
         let graph = packed.view();
-        let entities: Vec<EntityOrdinal> = graph.entity_documents.ordinals().collect();
-        let (places, mut expect) = (places(&graph, &entities), Vec::new());
-        for (document, (_, subject)) in graph.documents().zip(subjects(&graph, &places)) {
-            let subject = Some(subject).filter(|place| *place != u32::MAX);
-            add_document(&graph, &places, (document, subject), &mut expect);
-        }
-        assert!(expect.len() > documents.len(), "{}", expect.len());
-        assert_eq!(by_rule(&graph, &places, &Cancellation::default()).unwrap().concat(), expect);
+        let entities: Vec<EntityOrdinal> = graph.entity_documents.ordinals().filter(|it| it.0 != 43).collect();
+        let found = relations_by_rule(&graph, &entities, &Cancellation::default()).unwrap();
+        let near = found.iter().filter(|it| it.ends[1] < 20).map(|it| (it.ends, it.weight, it.sentence.map(|it| it.0)));
+        // The document is about entity 5.
+        let due = [([3, 5], 1.0, Some(0)), ([3, 7], 1.5, Some(1)), ([5, 7], 1.0, Some(0))];
+        assert_eq!(near.collect::<Vec<_>>(), due);
+        // With one that is not in the list, the last sentence would not be one.
+        assert!(found.iter().any(|it| it.ends == [20, 21] && it.sentence.is_some()));
+        let all: Vec<EntityOrdinal> = graph.entity_documents.ordinals().collect();
+        let found = relations_by_rule(&graph, &all, &Cancellation::default()).unwrap();
+        assert!(found.iter().all(|it| it.ends[0] == 5 || it.ends[1] < 20));
+    }
+
+    #[test]
+    fn relations_of_one_entity_after_the_other_are_those_of_one_list() {
+        let count = 3 * FIRSTS as u32;
+        let packed = graph(count, 900);
+        let graph = packed.view();
+        let entities: Vec<EntityOrdinal> = graph.entity_documents.ordinals().filter(|it| it.0 % 9 != 4).collect();
+        let said = |strength| ExtractedRelation {
+            ends: [0, 1],
+            description: String::new(),
+            strength,
+            evidence: Span { start: 0, end: 1 },
+        };
+        let said = [said(3), said(9)];
+        let by_model = |first, second, sentence: Option<u32>, relation| FoundRelation {
+            ends: [EntityOrdinal(first), EntityOrdinal(second)],
+            relation,
+            sentence: sentence.map(SentenceOrdinal),
+        };
+        let by_model = vec![
+            by_model(1, 2, Some(9), &said[0]),
+            by_model(count - 3, count - 1, None, &said[1]),
+            by_model(1, 2, None, &said[1]),
+            by_model(0, count - 1, Some(4), &said[0]),
+        ];
+        let extracted = Extracted { entities: Vec::new(), relations: by_model };
+        let expect = one_by_one(&graph, &entities, &extracted.relations);
+        assert!(expect.len() > 1_000, "{}", expect.len());
+        let own = graph.document_own.items().windows(2).map(|it| it[1] - it[0]);
+        assert!(own.clone().any(|it| it == 0) && own.clone().any(|it| it > 0));
+        assert!(expect.iter().any(|it| it.sentence.is_none()) && expect.iter().any(|it| it.sentence.is_some()));
+        let stop = Cancellation::default();
+        assert_eq!(relations(&graph, &entities, &extracted, &stop).unwrap(), expect);
+        let by_rule = one_by_one(&graph, &entities, &[]);
+        assert_eq!(relations_by_rule(&graph, &entities, &stop).unwrap(), by_rule);
+        assert!(expect.len() > by_rule.len());
+        stop.cancel();
+        assert!(relations(&graph, &entities, &extracted, &stop).is_err());
     }
 }

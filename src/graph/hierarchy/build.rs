@@ -49,8 +49,8 @@ impl Default for HierarchyOptions {
 ///
 /// # Complexity
 ///
-/// O(mentions + relations · log relations + entities^1.5) time, and O(pairs of a sentence + entities · dimension)
-/// memory.
+/// O(mentions · log mentions + pairs of sentences · log pairs + entities^1.5) time, and O(mentions + relations +
+/// entities · dimension) memory.
 pub fn pack_hierarchy<'g>(
     graph: impl Into<EntityGraph<'g>>,
     documents: &[NamedDocument<'_>],
@@ -82,19 +82,19 @@ pub fn pack_hierarchy_after(
     let related = relations(&graph, &entities, &extracted, cancellation)?;
     let mut packed = PackedHierarchy::default();
     pack_relations(&related, &entities, graph.entity_documents.len(), &mut packed);
-    let edges: Vec<_> = related.iter().map(|it| (it.ends[0], it.ends[1], it.weight)).collect();
+    let edges = related.iter().map(|it| (it.ends[0], it.ends[1], it.weight));
     let mut carried = earlier.and_then(|it| Carried::of(it, &names, (&entities, &related), options.kept_min));
     let untouched = earlier.filter(|_| carried.is_some());
     let untouched = untouched.and_then(|it| Untouched::of(both, (&entities, &related), sentences, &it));
     let (found, whole) = if let Some(carried) = &carried {
-        (carried.communities(&edges), None)
+        (carried.communities(edges.clone()), None)
     } else {
-        let network = WeightedGraph::of_edges(entities.len(), &edges);
+        let network = WeightedGraph::around(entities.len(), edges.clone(), |_| true);
         (levels(&network, &options.communities, cancellation)?, Some(network))
     };
     let (communities, before) = worth_keeping(found, options.members_min);
     let known = known_reports(&communities, &before, &entities, untouched.as_ref());
-    let network = whole.unwrap_or_else(|| around_unknown(&communities, &known, (entities.len(), &edges)));
+    let network = whole.unwrap_or_else(|| around_unknown(&communities, &known, entities.len(), edges));
     let now =
         HierarchyAge { entities: entities.len() as u32, relations: related.len() as u32, ..HierarchyAge::default() };
     packed.made = carried.as_ref().map_or(now, Carried::made).packed();
@@ -165,7 +165,8 @@ fn known_reports(
 fn around_unknown(
     communities: &[Community],
     known: &[Option<Report>],
-    (count, edges): (usize, &[(u32, u32, f32)]),
+    count: usize,
+    edges: impl Iterator<Item = (u32, u32, f32)> + Clone,
 ) -> WeightedGraph {
     let mut is_needed = vec![false; count];
     let unknown = communities.iter().zip(known).filter(|(_, known)| known.is_none());

@@ -27,29 +27,33 @@ impl WeightedGraph {
     /// edges of vertices that there are not, and those without a positive weight are left out.
     #[must_use]
     pub fn of_edges(vertex_count: usize, edges: &[(u32, u32, f32)]) -> Self {
-        Self::around(vertex_count, edges, |_| true)
+        Self::around(vertex_count, edges.iter().copied(), |_| true)
     }
 
     /// Returns the graph as [`Self::of_edges`] does, but only with the [`Self::neighbors`] of some vertices: nothing
     /// else may be asked of it.
     #[must_use]
-    pub fn around(vertex_count: usize, edges: &[(u32, u32, f32)], is_wanted: impl Fn(u32) -> bool) -> Self {
-        let is_edge = |(a, b, weight): &&(u32, u32, f32)| {
+    pub fn around(
+        vertex_count: usize,
+        edges: impl Iterator<Item = (u32, u32, f32)> + Clone,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Self {
+        let is_edge = |(a, b, weight): &(u32, u32, f32)| {
             a != b && (*a.max(b) as usize) < vertex_count && *weight > 0.0 && weight.is_finite()
         };
         let mut offsets = vec![0; vertex_count + 1];
-        for (a, b, _) in edges.iter().filter(is_edge) {
-            offsets[*a as usize + 1] += usize::from(is_wanted(*a));
-            offsets[*b as usize + 1] += usize::from(is_wanted(*b));
+        for (a, b, _) in edges.clone().filter(is_edge) {
+            offsets[a as usize + 1] += usize::from(is_wanted(a));
+            offsets[b as usize + 1] += usize::from(is_wanted(b));
         }
         for vertex in 0..vertex_count {
             offsets[vertex + 1] += offsets[vertex];
         }
         let mut next = offsets.clone();
         let mut neighbors = vec![(0, 0.0); offsets[vertex_count]];
-        for (a, b, weight) in edges.iter().filter(is_edge) {
-            for (from, to) in [(*a, *b), (*b, *a)].into_iter().filter(|(from, _)| is_wanted(*from)) {
-                neighbors[next[from as usize]] = (to, f64::from(*weight));
+        for (a, b, weight) in edges.filter(is_edge) {
+            for (from, to) in [(a, b), (b, a)].into_iter().filter(|(from, _)| is_wanted(*from)) {
+                neighbors[next[from as usize]] = (to, f64::from(weight));
                 next[from as usize] += 1;
             }
         }

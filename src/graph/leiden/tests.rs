@@ -150,7 +150,7 @@ fn what_has_no_edges_or_is_in_other_components_is_in_communities_too() {
 #[test]
 fn a_graph_around_some_vertices_has_the_neighbors_of_these_alone() {
     let edges = [(0, 1, 1.0), (1, 2, 2.0), (2, 2, 1.0), (0, 2, 0.5)];
-    let around = WeightedGraph::around(3, &edges, |vertex| vertex == 2);
+    let around = WeightedGraph::around(3, edges.iter().copied(), |vertex| vertex == 2);
     let whole = WeightedGraph::of_edges(3, &edges);
     assert_eq!(around.neighbors(2), whole.neighbors(2));
     assert_eq!([0, 1].map(|it| around.neighbors(it).len()), [0, 0]);
