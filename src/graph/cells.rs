@@ -10,6 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::panels::{CosineRoom, Panels};
+use super::scan::first_at_least;
 use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
@@ -198,8 +199,11 @@ impl<'a> Cells<'a> {
     ) {
         self.centers.each_cosine((query, rows), 0..self.centers.len(), room, |place, cosines| {
             let range = range(place);
-            let near = (0..).zip(cosines).filter(|(_, cosine)| range.contains(cosine));
-            visits.extend(near.map(|(cell, _)| (cell, place)));
+            let mut next = 0;
+            while let Some(found) = first_at_least(&cosines[next..], range.start) {
+                next += found + 1;
+                visits.extend(range.contains(&cosines[next - 1]).then_some((next as u32 - 1, place)));
+            }
         });
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scan::{PANEL_BLOCK, PANEL_CODES, PANEL_ROWS, dots, has_panels, panel_dots};
+use super::scan::{PANEL_BLOCK, PANEL_CODES, PANEL_ROWS, dots, has_panels, panel_dots, put_scaled};
 use super::vectors::{QuantizedVectors, Vectors};
 
 /// Items whose cosines are computed together: their codes and products stay in the caches.
@@ -122,9 +122,7 @@ impl Panels {
     ) {
         let scales = &self.scales[rows.clone()];
         self.each_product((vectors, items), rows, sums, |place, sums| {
-            let scale = vectors.scale(items[place]);
-            cosines.clear();
-            cosines.extend(sums.iter().zip(scales).map(|(sum, other)| *sum as f32 * scale * other));
+            put_scaled(sums, (vectors.scale(items[place]), scales), cosines);
             visit(place, cosines);
         });
     }

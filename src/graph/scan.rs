@@ -3,6 +3,7 @@
 //! The loop is compiled for each instruction set and dispatched at each call. For processors that multiply and add 64
 //! pairs of bytes at once, it is written by hand, because no compiler finds that instruction. Integer sums are exact,
 //! so all variants give the same result.
+//! So do those of floats: each value is rounded by itself, and no variant may multiply and add in one step.
 
 #![allow(unsafe_code)]
 
@@ -29,6 +30,35 @@ fn rows(codes: &[i8], query: &[i8], sums: &mut [i32]) {
     }
 }
 
+/// Values that are compared together.
+const COMPARED: usize = 64;
+
+/// The loop that scales products of codes to products of vectors.
+#[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
+#[inline(always)]
+fn scaled(sums: &[i32], scale: f32, scales: &[f32], values: &mut [f32]) {
+    for ((value, sum), other) in values.iter_mut().zip(sums).zip(scales) {
+        *value = *sum as f32 * scale * other;
+    }
+}
+
+/// The loop over values that looks for one of at least `least`.
+#[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
+#[inline(always)]
+fn first(values: &[f32], least: f32) -> Option<usize> {
+    let (blocks, rest) = values.as_chunks::<COMPARED>();
+    let reaches = |value: &f32| *value >= least;
+    if values.first().is_some_and(reaches) {
+        return Some(0);
+    }
+    let reach = |block: &[f32; COMPARED]| block.iter().map(|value| u32::from(reaches(value))).sum::<u32>() > 0;
+    let place = match blocks.iter().position(reach) {
+        Some(block) => COMPARED * block,
+        None => values.len() - rest.len(),
+    };
+    values[place..].iter().position(reaches).map(|after| place + after)
+}
+
 #[cfg(target_arch = "x86_64")]
 mod wide {
     //! The loops for processors of the last ten years.
@@ -41,6 +71,16 @@ mod wide {
     #[target_feature(enable = "avx2")]
     pub(super) fn products_avx2(a: &[i8], b: &[i8]) -> i32 {
         super::products(a, b)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn scaled_avx2(sums: &[i32], scale: f32, scales: &[f32], values: &mut [f32]) {
+        super::scaled(sums, scale, scales, values);
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn first_avx2(values: &[f32], least: f32) -> Option<usize> {
+        super::first(values, least)
     }
 
     #[target_feature(enable = "avx2")]
@@ -247,13 +287,62 @@ pub(crate) fn dots(codes: &[i8], query: &[i8], sums: &mut Vec<i32>) {
     rows(codes, query, sums);
 }
 
+/// Puts each of `sums` times `scale`, and then times its own of `scales`, into `values`.
+pub(crate) fn put_scaled(sums: &[i32], (scale, scales): (f32, &[f32]), values: &mut Vec<f32>) {
+    values.resize(sums.len().min(scales.len()), 0.0);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: as in `dot`: the processor has the instructions.
+        return unsafe { wide::scaled_avx2(sums, scale, scales, values) };
+    }
+    scaled(sums, scale, scales, values);
+}
+
+/// Returns the place of the first value of at least `least`.
+pub(crate) fn first_at_least(values: &[f32], least: f32) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: as in `dot`: the processor has the instructions.
+        return unsafe { wide::first_avx2(values, least) };
+    }
+    first(values, least)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
+    #[test]
+    fn the_first_value_that_reaches_a_bound_is_found_wherever_it_is() {
+        let mut values: Vec<f32> = (0..3 * COMPARED + 5).map(|at| -(at as f32)).collect();
+        assert_eq!((first_at_least(&values, 1.0), first_at_least(&[], f32::NEG_INFINITY)), (None, None));
+        values[7] = f32::NAN;
+        for at in [3 * COMPARED + 4, 3 * COMPARED, 3 * COMPARED - 1, COMPARED, 9, 0] {
+            values[at] = 1.0;
+            assert_eq!(first_at_least(&values, 1.0), Some(at));
+            assert_eq!(first_at_least(&values[at..], 0.5), Some(0));
+        }
+    }
+
     proptest! {
+        #[test]
+        fn sums_are_scaled_as_one_by_one(
+            sums in prop::collection::vec(any::<i32>(), 0..99),
+            scale in any::<f32>(),
+            seed in any::<f32>(),
+        ) {
+            let scales: Vec<f32> = (0..sums.len()).map(|at| seed * at as f32).collect();
+            let mut values = vec![7.0; 12];
+            put_scaled(&sums, (scale, &scales), &mut values);
+            prop_assert_eq!(values.len(), sums.len());
+            for ((value, sum), other) in values.iter().zip(&sums).zip(&scales) {
+                let due = *sum as f32 * scale * other;
+                prop_assert!(value.to_bits() == due.to_bits() || value.is_nan() && due.is_nan());
+            }
+        }
+
         #[test]
         fn wide_instructions_give_what_the_plain_loop_gives(
             query in prop::collection::vec(any::<i8>(), 1..300),

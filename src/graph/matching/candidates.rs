@@ -72,12 +72,15 @@ impl Postings {
     }
 }
 
-/// Out-coming questions that look into cells together.
-const GROUP: usize = 64;
+/// Out-coming questions that look into cells together, at least and at most: after a change, small groups share few
+/// cells.
+const GROUP: Range<usize> = 64..1_024;
+/// Groups for each thread, if they are not smaller for that.
+const GROUPS_PER_THREAD: usize = 4;
+/// Questions that one thread matches at a time: fewer are not worth a table of scores.
+const QUESTIONS_PER_TASK: usize = 256;
 /// Cosines that are compared at once.
 const LANES: usize = 16;
-/// Groups that one thread matches at a time; fewer are not worth a table of scores.
-const GROUPS_PER_TASK: usize = 4;
 
 /// Which cells out-coming questions look into, by the cosine with a center.
 #[derive(Clone, Copy)]
@@ -128,10 +131,25 @@ struct Asking {
     question: OutgoingOrdinal,
     /// The signature of its frequent keywords: all that a candidate shares with it that no keyword brought.
     frequent: u64,
-    /// The maximum Jaccard index of such a candidate if it shares one of them.
+    /// How many of them have a bit that another has, and how many keywords there are in all.
+    hidden: u32,
+    keyword_count: u32,
+    /// The maximum Jaccard index of such a candidate.
     jaccard_max: f32,
     /// Candidates that may be kept: the best so far if only one is wanted, otherwise all, possibly with duplicates.
     kept: Vec<Scored>,
+}
+
+impl Asking {
+    /// Returns the maximum Jaccard index of a candidate that no keyword brought, whose keywords have this signature: it
+    /// shares only frequent keywords.
+    fn jaccard_max_of(&self, signature: u64) -> f32 {
+        let shared = signature & self.frequent;
+        if shared == 0 {
+            return 0.0;
+        }
+        (shared.count_ones() + self.hidden) as f32 / self.keyword_count as f32
+    }
 }
 
 impl<'a> Scoring<'a> {
@@ -166,10 +184,22 @@ impl<'a> Scoring<'a> {
         let of_group = |room: &mut Room, group: &[OutgoingOrdinal]| {
             if cancellation.is_cancelled() { Vec::new() } else { self.matches_of_group(group, &kept, room) }
         };
-        let groups = questions.par_chunks(GROUP).with_min_len(GROUPS_PER_TASK);
+        let group = self.group(questions.len());
+        let groups = questions.par_chunks(group).with_min_len(QUESTIONS_PER_TASK.div_ceil(group));
         let matched = groups.map_init(room, of_group).flatten_iter().collect();
         cancellation.check()?;
         Ok(matched)
+    }
+
+    /// Returns how many of so many questions look into cells together.
+    fn group(&self, questions: usize) -> usize {
+        match self.options.quota {
+            EdgeQuota::Best => {
+                questions.div_ceil(GROUPS_PER_THREAD * rayon::current_num_threads()).clamp(GROUP.start, GROUP.end)
+            }
+            // All candidates are kept until a group is done.
+            EdgeQuota::Split { .. } => GROUP.start,
+        }
     }
 
     /// Returns the matches of a group of questions, question by question.
@@ -194,7 +224,8 @@ impl<'a> Scoring<'a> {
     /// Scores the candidates that share a keyword with a question.
     fn by_keyword(&self, question: OutgoingOrdinal, kept: Vec<Scored>, room: &mut Room) -> Asking {
         let asked = self.outgoing.keywords_of(question);
-        let mut asking = Asking { question, frequent: 0, jaccard_max: 0.0, kept };
+        let keyword_count = asked.len() as u32;
+        let mut asking = Asking { question, frequent: 0, hidden: 0, keyword_count, jaccard_max: 0.0, kept };
         let mut frequent_count = 0;
         for keyword in asked {
             if self.all.of_keyword(*keyword).len() > self.options.keyword_frequency_max {
@@ -210,9 +241,8 @@ impl<'a> Scoring<'a> {
             }
         }
         // The rest share only frequent keywords, which bounds their Jaccard index: few are worth comparing.
-        if frequent_count > 0 {
-            asking.jaccard_max = frequent_count as f32 / asked.len() as f32;
-        }
+        asking.hidden = frequent_count - asking.frequent.count_ones();
+        asking.jaccard_max = asking.jaccard_max_of(u64::MAX);
         asking
     }
 
@@ -242,9 +272,9 @@ impl<'a> Scoring<'a> {
                 continue;
             }
             for (place, cosine) in (first..).zip(cosines) {
-                let shares = self.signatures[place] & asking.frequent != 0;
-                let jaccard_max = if shares { asking.jaccard_max } else { 0.0 };
-                if f32::midpoint(jaccard_max, *cosine) >= self.floor(asking) {
+                let may_suffice =
+                    |signature| f32::midpoint(asking.jaccard_max_of(signature), *cosine) >= self.floor(asking);
+                if *cosine >= least && may_suffice(self.signatures[place]) {
                     self.offer(asking, IncomingOrdinal(self.cells.members()[place]), *cosine);
                 }
             }

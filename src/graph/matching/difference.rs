@@ -35,12 +35,23 @@ impl Marks {
             return Self { incoming: incoming.marks.to_vec(), outgoing: outgoing.marks.to_vec(), vectors: Vec::new() };
         }
         let hashes = |rows: usize, vectors| (0..rows as u32).into_par_iter().map(move |row| cells::hash(vectors, row));
-        let joined =
-            |hashes: &[u64], marks: &[u64]| hashes.iter().zip(marks).map(|(a, b)| a.rotate_left(17) ^ b).collect();
+        let joined = |hashes: &[u64], marks: &[u64]| hashes.iter().zip(marks).map(|(a, b)| joined(*b, *a)).collect();
         let vectors: Vec<u64> = hashes(incoming.marks.len(), &incoming.vectors).collect();
         let of_outgoing: Vec<u64> = hashes(outgoing.marks.len(), &outgoing.vectors).collect();
         Self { incoming: joined(&vectors, incoming.marks), outgoing: joined(&of_outgoing, outgoing.marks), vectors }
     }
+}
+
+/// Joins 64 bits that say which question it is with a hash of its vector. Joining them with the same hash again undoes it.
+const fn joined(mark: u64, vector: u64) -> u64 {
+    vector.rotate_left(17) ^ mark
+}
+
+/// Returns the mark of a question from the one that an earlier version kept, joined with a hash of its vector. A version
+/// kept the mark itself if one side had no vectors; then `vectors` are none.
+#[must_use]
+pub fn mark_without_vector(kept: u64, vectors: Option<&Vectors<'_>>, row: u32) -> u64 {
+    vectors.map_or(kept, |vectors| joined(kept, cells::hash(vectors, row)))
 }
 
 /// An earlier matching, and the questions of it that are still there.

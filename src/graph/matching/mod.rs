@@ -25,6 +25,7 @@ use crate::domain::Cancellation;
 use crate::error::Result;
 pub use candidates::jaccard;
 use candidates::{Postings, Reach, Scored, Scoring};
+pub use difference::mark_without_vector;
 use difference::{Difference, Marks, Placed, Surviving};
 pub use edges::{PassageEdge, edges};
 pub use kept::{Earlier, Matches, PackedMatches};

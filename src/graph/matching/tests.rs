@@ -243,6 +243,18 @@ proptest! {
 }
 
 #[test]
+fn keywords_with_one_bit_in_a_signature_count_each() {
+    // Of these two, the bits are one.
+    let outgoing = Side::of(&[(0, 0, vec![0, 34], [1.0, 0.0, 0.0])]);
+    let incoming = Side::of(&[(0, 1, vec![], [0.9, 0.436, 0.0]), (0, 2, vec![0, 34], [0.2, 0.98, 0.0])]);
+    let options = MatchOptions { keyword_frequency_max: 0, ..UNBOUNDED };
+    let matched =
+        match_questions(&outgoing.view(), &incoming.view(), &options, None, &Cancellation::default()).unwrap();
+    assert_eq!(matched.matched_incoming, [IncomingOrdinal(1)]);
+    assert_eq!(matched.view().matched().collect::<Vec<_>>(), brute_force(&outgoing.view(), &incoming.view()));
+}
+
+#[test]
 fn a_quota_counts_edges_within_and_across_documents() {
     let outgoing = Side::of(&[(0, 0, vec![1], [1.0, 0.0, 0.0])]);
     let incoming = Side::of(&[

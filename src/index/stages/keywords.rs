@@ -72,6 +72,11 @@ impl<'k, K: Ordinal> KnownSide<'k, K> {
         (before != GONE).then(|| self.numbers.of(self.rows.of(K::new(before))))
     }
 
+    /// Returns how many keywords the questions of this side have in the last version.
+    pub(super) fn keyword_count(&self) -> usize {
+        self.numbers.len()
+    }
+
     /// Returns what a keyword of the last version says.
     pub(super) fn text(&self, keyword: KeywordOrdinal) -> &'k str {
         self.texts.get(keyword)

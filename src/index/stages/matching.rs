@@ -9,12 +9,13 @@ use crate::domain::{Cancellation, QuestionId};
 use crate::error::Result;
 use crate::graph::elements::{passage_keywords, rows};
 use crate::graph::matching::{
-    Earlier, MatchOptions, Matched, Matches, PackedMatches, Questions, edges, match_questions,
+    Earlier, MatchOptions, Matched, Matches, PackedMatches, Questions, edges, mark_without_vector, match_questions,
 };
 use crate::graph::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Rows,
 };
 use crate::graph::packed::{PackedGraph, PassageGraph, equal_texts, row, text_at};
+use crate::graph::segments::GONE;
 use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
 use crate::index::options::IndexOptions;
@@ -111,9 +112,12 @@ impl<'a> Sides<'a> {
         let keywords = KnownKeywords::of(corpus, difference);
         let table = KeywordTable::of((&corpus.incoming, &corpus.outgoing), &keywords, packed);
         let (incoming, outgoing) = (keywords.incoming(), keywords.outgoing());
+        let (known_incoming, known_outgoing) = known_marks(difference).unzip();
+        let marks =
+            (incoming.marks(&corpus.incoming, known_incoming), outgoing.marks(&corpus.outgoing, known_outgoing));
         Self {
-            incoming: Side::of((&corpus.incoming, &corpus.incoming_passage), &incoming, &table, packed),
-            outgoing: Side::of((&corpus.outgoing, &corpus.outgoing_passage), &outgoing, &table, packed),
+            incoming: Side::of((&corpus.incoming, &corpus.incoming_passage), (&incoming, marks.0), &table, packed),
+            outgoing: Side::of((&corpus.outgoing, &corpus.outgoing_passage), (&outgoing, marks.1), &table, packed),
             keyword_ends: table.ends,
             keyword_texts: table.texts,
         }
@@ -139,6 +143,53 @@ struct Side<'a, K> {
     marks: Vec<u64>,
 }
 
+/// The marks of one side in the last version, and its vectors, if they were joined with these.
+struct KnownMarks<'k> {
+    marks: &'k [u64],
+    vectors: Option<Vectors<'k>>,
+}
+
+impl KnownMarks<'_> {
+    fn of(&self, before: u32) -> Option<u64> {
+        Some(mark_without_vector(*self.marks.get(before as usize)?, self.vectors.as_ref(), before))
+    }
+}
+
+/// Returns the marks of both sides in the last version.
+fn known_marks<'c>(difference: Option<&Difference<'c>>) -> Option<(KnownMarks<'c>, KnownMarks<'c>)> {
+    let last = difference?.last;
+    let matches = last.matches()?;
+    let (incoming, outgoing) = (last.vectors(VectorField::Incoming)?, last.outgoing_vectors()?);
+    let has_vectors = !incoming.is_empty() && !outgoing.is_empty();
+    let known = |marks, vectors| KnownMarks { marks, vectors: has_vectors.then_some(vectors) };
+    Some((known(matches.incoming_mark.items(), incoming), known(matches.outgoing_mark.items(), outgoing)))
+}
+
+/// Questions whose marks are computed to see whether those of the last version are right.
+const MARKS_TRIED: usize = 64;
+
+impl<K: Ordinal + Sync> KnownSide<'_, K> {
+    /// Returns the marks of questions: where they are taken from the last version, those that it has, unless one of a
+    /// few is wrong, as in a forged file.
+    fn marks(&self, questions: &[QuestionPart<'_>], known: Option<KnownMarks<'_>>) -> Vec<u64> {
+        let mark = |bytes: &mut Vec<u8>, question: &QuestionPart<'_>, before: u32| match self.keywords(before) {
+            Some(numbers) => mark(question.id, numbers.iter().map(|it| self.text(*it)), bytes),
+            None => mark(question.id, question.keywords(), bytes),
+        };
+        let step = questions.len().div_ceil(MARKS_TRIED).max(1);
+        let tried = questions.iter().zip(self.before).step_by(step).filter(|(_, before)| **before != GONE);
+        let is_right = |known: &KnownMarks<'_>, question: &QuestionPart<'_>, before: u32| {
+            known.of(before) == Some(mark(&mut Vec::new(), question, before))
+        };
+        let known = known.filter(|known| tried.clone().all(|(it, before)| is_right(known, it, *before)));
+        let of_one = |bytes: &mut Vec<u8>, (question, before): (&QuestionPart<'_>, &u32)| {
+            let known = known.as_ref().filter(|_| *before != GONE).and_then(|it| it.of(*before));
+            known.unwrap_or_else(|| mark(bytes, question, *before))
+        };
+        questions.par_iter().zip(self.before).map_init(Vec::new, of_one).collect()
+    }
+}
+
 /// Returns 64 bits that say which question it is, with its keywords.
 fn mark<'k>(id: QuestionId, keywords: impl Iterator<Item = &'k str>, bytes: &mut Vec<u8>) -> u64 {
     let mut part = |part: &[u8]| {
@@ -157,13 +208,15 @@ fn mark<'k>(id: QuestionId, keywords: impl Iterator<Item = &'k str>, bytes: &mut
 impl<'a, K: Ordinal + Sync> Side<'a, K> {
     fn of(
         (questions, passage): (&'a [QuestionPart<'a>], &'a [PassageOrdinal]),
-        known: &KnownSide<'_, K>,
+        (known, marks): (&KnownSide<'_, K>, Vec<u64>),
         table: &KeywordTable<'_>,
         packed: &PackedGraph,
     ) -> Self {
         let document = passage.iter().map(|passage| packed.passage_document[passage.index()]).collect();
         let passage = Column::new(passage);
-        let (mut keywords, mut keyword) = (vec![0], Vec::new());
+        let (mut keywords, mut keyword) =
+            (Vec::with_capacity(questions.len() + 1), Vec::with_capacity(known.keyword_count()));
+        keywords.push(0);
         for (question, before) in questions.iter().zip(known.before) {
             let first = keyword.len();
             match known.keywords(*before) {
@@ -173,12 +226,6 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
             keyword[first..].sort_unstable();
             keywords.push(keyword.len() as u32);
         }
-        let of_one = |bytes: &mut Vec<u8>, (question, before): (&QuestionPart<'_>, &u32)| match known.keywords(*before)
-        {
-            Some(numbers) => mark(question.id, numbers.iter().map(|it| known.text(*it)), bytes),
-            None => mark(question.id, question.keywords(), bytes),
-        };
-        let marks = questions.par_iter().zip(known.before).map_init(Vec::new, of_one).collect();
         Self { questions, passage, document, keywords, keyword, marks }
     }
 
@@ -202,6 +249,9 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
     }
 }
 
+/// Keywords for which there is room at first, for each edge: few have more.
+const KEYWORDS_OF_EDGE: usize = 8;
+
 /// Lays questions, their keywords and their edges out, of a graph with `names`; returns how many edges were cut, too.
 pub(in crate::index) fn pack_edges(
     matches: &PackedMatches,
@@ -209,10 +259,17 @@ pub(in crate::index) fn pack_edges(
     names: &PassageGraph<'_>,
 ) -> (PackedGraph, usize) {
     let Sides { incoming, outgoing, keyword_ends, keyword_texts } = sides;
-    let mut packed = PackedGraph { keyword_ends, keyword_texts, edge_keywords: vec![0], ..PackedGraph::default() };
+    let mut packed = PackedGraph { keyword_ends, keyword_texts, ..PackedGraph::default() };
     let pairs: Vec<Matched> = matches.view().matched().collect();
     let (edges, cut) = edges(&pairs, outgoing.passage, incoming.passage, names.passage_count());
     packed.passage_edges = rows(edges.iter().map(|edge| edge.from), names.passage_count());
+    packed.edge_target.reserve_exact(edges.len());
+    packed.edge_incoming.reserve_exact(edges.len());
+    packed.edge_outgoing.reserve_exact(edges.len());
+    packed.edge_similarity.reserve_exact(edges.len());
+    packed.edge_keywords.reserve_exact(edges.len() + 1);
+    packed.edge_keywords.push(0);
+    packed.edge_keyword.reserve_exact(KEYWORDS_OF_EDGE * edges.len());
     let mut both = Vec::new();
     for edge in &edges {
         packed.edge_target.push(edge.to);
