@@ -71,6 +71,11 @@ impl<'a> Corpus<'a> {
             (passages, outgoing) = (passages + 1, outgoing + raised);
             incoming += passage.questions.len() - raised;
         }
+        let documents = units.units.len();
+        self.documents.reserve_exact(documents);
+        self.before.reserve_exact(documents);
+        self.seals.reserve_exact(documents);
+        self.named.reserve_exact(documents);
         self.passages.reserve_exact(passages);
         self.extractions.reserve_exact(passages);
         self.incoming.reserve_exact(incoming);

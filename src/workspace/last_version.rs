@@ -24,11 +24,11 @@ use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::graph::descriptions::{Described, PackedDescriptions};
-use crate::graph::hierarchy::PackedHierarchy;
+use crate::graph::hierarchy::Hierarchy;
 use crate::graph::matching::Matches;
 use crate::graph::mentions::NameStatistics;
 use crate::graph::packed::PassageGraph;
-use crate::graph::resolution::PackedResolution;
+use crate::graph::resolution::Resolution;
 use crate::graph::segments::Segments;
 use crate::store::{TextField, VectorField, Vectors};
 
@@ -43,6 +43,8 @@ pub struct LastVersion {
     vectors: OnceLock<Option<VectorsFile>>,
     matches: OnceLock<Option<MatchesFile>>,
     names: OnceLock<Option<NamesFile>>,
+    hierarchy: OnceLock<Option<HierarchyFile>>,
+    resolution: OnceLock<Option<ResolutionFile>>,
 }
 
 impl Workspace {
@@ -61,6 +63,8 @@ impl Workspace {
             vectors: OnceLock::new(),
             matches: OnceLock::new(),
             names: OnceLock::new(),
+            hierarchy: OnceLock::new(),
+            resolution: OnceLock::new(),
         })
     }
 }
@@ -121,14 +125,14 @@ impl LastVersion {
 
     /// Returns the hierarchy over the entities of its graph.
     #[must_use]
-    pub fn hierarchy(&self) -> Option<PackedHierarchy> {
+    pub fn hierarchy(&self) -> Option<Hierarchy<'_>> {
         let graph = self.graph()?;
         let open = || {
             let file = self.held(HIERARCHY)?;
             file.check()?;
             HierarchyFile::open(&file, graph.entity_name_ends.len(), graph.sentence_count())
         };
-        intact(open()).map(|file| file.hierarchy().to_packed())
+        self.hierarchy.get_or_init(|| intact(open())).as_ref().map(HierarchyFile::hierarchy)
     }
 
     /// Returns what a model says of the entities and relations of its graph and hierarchy.
@@ -138,21 +142,21 @@ impl LastVersion {
         let open = || {
             let file = self.held(DESCRIPTIONS)?;
             file.check()?;
-            DescriptionsFile::open(&file, Described::of(&graph, &hierarchy.view()))
+            DescriptionsFile::open(&file, Described::of(&graph, &hierarchy))
         };
         intact(open()).map(|file| file.descriptions().to_packed())
     }
 
     /// Returns what the names of its graph stand for.
     #[must_use]
-    pub fn resolution(&self) -> Option<PackedResolution> {
+    pub fn resolution(&self) -> Option<Resolution<'_>> {
         let graph = self.graph()?;
         let open = || {
             let file = self.held(RESOLUTION)?;
             file.check()?;
             ResolutionFile::open(&file, named(&graph))
         };
-        intact(open()).map(|file| file.resolution().to_packed())
+        self.resolution.get_or_init(|| intact(open())).as_ref().map(ResolutionFile::resolution)
     }
 
     /// Returns the vectors of a field.
@@ -240,8 +244,8 @@ impl HeldTerms {
         self.segments.as_deref().map(SegmentsFile::segments)
     }
 
-    /// Copies the files into the folder of another version and syncs them; returns what they must be. A link would be
-    /// quicker, and damage to one version would then be damage to both.
+    /// Copies the files into the folder of another version and syncs them; returns what they must be. They are small:
+    /// unlike vectors, they are not worth it that damage to one version would be damage to both.
     pub(super) fn copy_to(&self, folder: &Path, stop: &Cancellation) -> Result<Vec<StampedFile>> {
         if self.segments.is_some() {
             make_added(folder)?;

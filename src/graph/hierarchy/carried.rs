@@ -1,11 +1,13 @@
 //! Carries the communities and clusters of an earlier version over to the entities of another, so that a small change
 //! does not pay for finding them.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::layers::norm;
-use super::untouched::{Moved, Untouched};
+use super::untouched::Moved;
 use super::{Hierarchy, NONE};
 use crate::graph::leiden::{Community, WeightedGraph};
 use crate::graph::mixture::SoftClusters;
@@ -45,8 +47,6 @@ pub(super) struct Below<'b> {
     pub(super) dimension: usize,
     /// Puts the vector of the element at a place into a buffer.
     pub(super) put: &'b (dyn Fn(usize, &mut [f32]) + Sync),
-    /// What is as it was, and whether something else is now said of each element, if that is known.
-    pub(super) untouched: Option<(&'b Untouched<'b>, &'b [bool])>,
 }
 
 /// When communities and clusters were found.
@@ -132,9 +132,20 @@ impl<'a> Carried<'a> {
         self.made
     }
 
+    /// Returns which of so many entities were in a cluster.
+    pub(super) fn clustered(&self, entities: usize) -> Vec<bool> {
+        let (hierarchy, mut clustered) = (self.hierarchy, vec![false; entities]);
+        for summary in hierarchy.summaries().filter(|it| hierarchy.summary_layer[*it] == 1) {
+            for place in hierarchy.summarized(summary).filter_map(|(member, _)| self.place(member)) {
+                clustered[self.entities[place].index()] = true;
+            }
+        }
+        clustered
+    }
+
     /// Returns the communities, of entities with these relations. An entity in none joins that of its most closely
     /// related neighbor; one without relations stays in none.
-    pub(super) fn communities(&self, edges: &[(u32, u32, f32)]) -> Vec<Community> {
+    pub(super) fn communities(&self, edges: impl Iterator<Item = (u32, u32, f32)> + Clone) -> Vec<Community> {
         let hierarchy = &self.hierarchy;
         let mut smallest = vec![NONE; self.entities.len()];
         for (old, community) in hierarchy.smallest_communities() {
@@ -234,54 +245,59 @@ fn was_there(hierarchy: &Hierarchy<'_>, entities: usize) -> Vec<bool> {
     was_there
 }
 
-/// Puts elements without a cluster into the one with the nearest mean: each was one of these summary entities.
+/// Puts elements without a cluster into the one with the nearest mean. Each was one of these summary entities; its mean
+/// is the one that the earlier version kept, if it kept any.
 fn join_nearest(
     memberships: &mut [Vec<(u32, f32)>],
     summaries: &[SummaryOrdinal],
     below: &Below<'_>,
     hierarchy: &Hierarchy<'_>,
 ) {
-    let (Below { dimension, put, .. }, clusters) = (*below, summaries.len());
+    let Below { dimension, put, .. } = *below;
     if memberships.iter().all(|it| !it.is_empty()) || memberships.iter().all(Vec::is_empty) {
         return;
     }
+    let kept = summaries.iter().map(|summary| hierarchy.mean(*summary, dimension).map(Cow::Borrowed));
+    let means: Vec<Cow<'_, [f32]>> = kept
+        .collect::<Option<_>>()
+        .unwrap_or_else(|| means(memberships, summaries.len(), below).into_iter().map(Cow::Owned).collect());
+    // One that has lost all its members ends.
+    let mut has_members = vec![false; summaries.len()];
+    memberships.iter().flatten().for_each(|(cluster, _)| has_members[*cluster as usize] = true);
+    let lengths: Vec<f32> = means.iter().map(|mean| norm(mean).max(f32::MIN_POSITIVE)).collect();
+    let join = |vector: &mut Vec<f32>, (at, of_one): (usize, &mut Vec<(u32, f32)>)| {
+        put(at, vector);
+        let nearness = |(cluster, (mean, length)): (u32, (&Cow<'_, [f32]>, &f32))| {
+            let product: f32 = mean.iter().zip(&*vector).map(|(a, b)| a * b).sum();
+            (cluster, product / length)
+        };
+        let clusters = (0..).zip(means.iter().zip(&lengths)).filter(|(cluster, _)| has_members[*cluster as usize]);
+        let nearest = clusters.map(nearness).min_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        of_one.extend(nearest.map(|(cluster, _)| (cluster, 1.0)));
+    };
+    let alone = memberships.par_iter_mut().enumerate().filter(|(_, it)| it.is_empty());
+    alone.for_each_init(|| vec![0.0; dimension], join);
+}
+
+/// Returns the means of so many clusters: an earlier program kept none.
+fn means(memberships: &[Vec<(u32, f32)>], clusters: usize, below: &Below<'_>) -> Vec<Vec<f32>> {
     let mut members: Vec<Vec<(usize, f32)>> = vec![Vec::new(); clusters];
     for (at, of_one) in memberships.iter().enumerate() {
         for (cluster, weight) in of_one {
             members[*cluster as usize].push((at, *weight));
         }
     }
-    let known = |summary: SummaryOrdinal, members: &[(usize, f32)]| {
-        let (untouched, is_touched) = below.untouched?;
-        let is_whole = hierarchy.summarized(summary).count() == members.len();
-        let is_as_before = is_whole && !members.iter().any(|(at, _)| is_touched[*at]);
-        untouched.mean(summary).filter(|_| is_as_before)
-    };
-    let mean = |vector: &mut Vec<f32>, (members, summary): (&Vec<(usize, f32)>, &SummaryOrdinal)| {
-        if let Some(mean) = known(*summary, members) {
-            return mean.to_vec();
-        }
-        vector.resize(dimension, 0.0);
-        let mut mean = vec![0.0; dimension];
+    let mean = |vector: &mut Vec<f32>, members: &Vec<(usize, f32)>| {
+        vector.resize(below.dimension, 0.0);
+        let mut mean = vec![0.0; below.dimension];
         for (at, weight) in members {
-            put(*at, vector);
+            (below.put)(*at, vector);
             let scale = weight / norm(vector).max(f32::MIN_POSITIVE);
             mean.iter_mut().zip(&*vector).for_each(|(sum, value)| *sum += value * scale);
         }
         mean
     };
-    let means: Vec<Vec<f32>> = members.par_iter().zip(summaries).map_init(Vec::new, mean).collect();
-    let mut vector = vec![0.0; dimension];
-    for (at, of_one) in memberships.iter_mut().enumerate().filter(|(_, it)| it.is_empty()) {
-        put(at, &mut vector);
-        let nearness = |cluster: &usize| {
-            let mean = &means[*cluster];
-            let product: f32 = mean.iter().zip(&vector).map(|(a, b)| a * b).sum();
-            product / norm(mean).max(f32::MIN_POSITIVE)
-        };
-        let nearest = (0..clusters).min_by(|a, b| nearness(b).total_cmp(&nearness(a)).then(a.cmp(b)));
-        of_one.extend(nearest.map(|cluster| (cluster as u32, 1.0)));
-    }
+    members.par_iter().map_init(Vec::new, mean).collect()
 }
 
 /// Returns memberships as clusters that all have members, and the number that each of before has now, or [`NONE`].
@@ -302,4 +318,37 @@ fn numbered(memberships: &[Vec<(u32, f32)>], count: usize) -> (SoftClusters, Vec
         clusters.rows.push(clusters.cluster.len() as u32);
     }
     (clusters, numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PackedHierarchy;
+    use super::*;
+
+    /// Returns the clusters of four elements: the last two come to two clusters, which had these means. The first two
+    /// now have each other's vectors.
+    fn joined(first_two: [Vec<(u32, f32)>; 2], kept: &[f32]) -> Vec<Vec<(u32, f32)>> {
+        let packed =
+            PackedHierarchy { summary_layer: vec![1, 1], summary_vector: kept.to_vec(), ..PackedHierarchy::default() };
+        let vectors = [[0.0, 1.0], [1.0, 0.0], [1.0, 0.1], [0.3, 0.9]];
+        let put = |at: usize, vector: &mut [f32]| vector.copy_from_slice(&vectors[at]);
+        let below = Below { numbers: &[0, 1, 2, 3], dimension: 2, put: &put };
+        let mut memberships: Vec<Vec<(u32, f32)>> = first_two.into_iter().chain([Vec::new(), Vec::new()]).collect();
+        join_nearest(&mut memberships, &SummaryOrdinal::first(2).collect::<Vec<_>>(), &below, &packed.view());
+        memberships
+    }
+
+    #[test]
+    fn elements_join_the_cluster_whose_mean_was_nearest_and_still_has_members() {
+        let both = || [vec![(0, 1.0)], vec![(1, 1.0)]];
+        let alone = |memberships: Vec<Vec<(u32, f32)>>| memberships[2..].iter().map(|it| it[0].0).collect::<Vec<_>>();
+        let kept = [5.0, 0.0, 0.0, 2.0];
+        assert_eq!(alone(joined(both(), &kept)), [0, 1]);
+        // Nothing was kept: those of the members now.
+        assert_eq!(alone(joined(both(), &[])), [1, 0]);
+        assert_eq!(alone(joined([Vec::new(), vec![(1, 1.0)]], &kept))[1..], [1]);
+        assert_eq!(joined([Vec::new(), Vec::new()], &kept), vec![Vec::new(); 4]);
+        let only_first = joined([vec![(0, 1.0)], vec![(0, 1.0)]], &kept);
+        assert_eq!(alone(only_first), [0, 0]);
+    }
 }

@@ -13,7 +13,7 @@ use super::{NONE, PackedHierarchy};
 use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::mixture::{MixtureOptions, SoftClusters, soft_clusters};
-use crate::graph::ordinal::EntityOrdinal;
+use crate::graph::ordinal::{EntityOrdinal, Ordinal as _};
 use crate::graph::packed::{PassageGraph, back_to_back};
 use crate::graph::vectors::Vectors;
 
@@ -170,13 +170,16 @@ pub(super) fn pack_layers(
     cancellation: &Cancellation,
     packed: &mut PackedHierarchy,
 ) -> Result<()> {
-    let mut layer = entity_layer(sentences, entities, &wording.graph, cancellation)?;
     let untouched = kept.as_ref().and_then(|it| it.1);
-    let is_touched = |number: &u32| {
-        let entity = EntityOrdinal(*number);
+    let is_touched = |entity: EntityOrdinal| {
         untouched.is_none_or(|it| it.is_touched(entity, || sentences_of(&wording.graph, entity)))
     };
-    layer.is_touched = layer.numbers.iter().map(is_touched).collect();
+    let clustered = kept.as_ref().map(|it| it.0.clustered(wording.graph.entity_documents.len()));
+    // One that was in a cluster has a vector, unless something else is now said of it.
+    let has_one =
+        |entity: EntityOrdinal| clustered.as_ref().is_some_and(|it| it[entity.index()]) && !is_touched(entity);
+    let mut layer = entity_layer((sentences, &wording.graph), entities, has_one, cancellation)?;
+    layer.is_touched = layer.numbers.iter().map(|number| is_touched(EntityOrdinal(*number))).collect();
     let (mut names, mut sparsity_below) = (Vec::new(), None);
     for number in 1..=options.layers_max {
         cancellation.check()?;
@@ -185,7 +188,6 @@ pub(super) fn pack_layers(
                 numbers: &layer.numbers,
                 dimension: sentences.dimension,
                 put: &|place, vector| layer.put(place, vector),
-                untouched: untouched.map(|it| (it, layer.is_touched.as_slice())),
             };
             let Some(clusters) = carried.clusters(number, &below, packed.summary_layer.len() as u32) else { break };
             clusters
@@ -223,17 +225,18 @@ pub fn cluster_sparsity(sizes: impl Iterator<Item = usize>, count: usize) -> f64
     if count < 2 { 0.0 } else { 1.0 - sizes.map(pairs).sum::<f64>() / pairs(count) }
 }
 
+/// Returns the entities that have a vector; one for which `has_one` is true is known to have it.
 fn entity_layer<'l>(
-    sentences: &'l Vectors<'l>,
+    (sentences, graph): (&'l Vectors<'l>, &'l PassageGraph<'l>),
     entities: &[EntityOrdinal],
-    graph: &'l PassageGraph<'l>,
+    has_one: impl Fn(EntityOrdinal) -> bool + Sync,
     cancellation: &Cancellation,
 ) -> Result<Layer<'l>> {
     let vectors = EntityVectors { sentences, graph };
     let with_one = |entities: &[EntityOrdinal]| {
         cancellation.check()?;
         let mut vector = vec![0.0; sentences.dimension];
-        let with_one = entities.iter().filter(|entity| vectors.has_one(**entity, &mut vector));
+        let with_one = entities.iter().filter(|it| has_one(**it) || vectors.has_one(**it, &mut vector));
         Ok(with_one.map(|entity| entity.0).collect())
     };
     let numbers = entities.par_chunks(BLOCK).map(with_one).collect::<Result<Vec<Vec<u32>>>>()?.concat();

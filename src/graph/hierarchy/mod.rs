@@ -99,6 +99,13 @@ arrays! {
 }
 
 impl<'a> Hierarchy<'a> {
+    /// Returns the vector of a summary entity, if vectors of `dimension` values are kept.
+    pub(super) fn mean(&self, summary: SummaryOrdinal, dimension: usize) -> Option<&'a [f32]> {
+        let all = self.summary_vector.items();
+        let is_whole = all.len() == self.summary_layer.len() * dimension;
+        all.get(summary.index() * dimension..)?.get(..dimension).filter(|_| is_whole)
+    }
+
     /// Checks that every array obeys its rules, for a graph with so many `entities` and `sentences`.
     ///
     /// # Errors

@@ -109,17 +109,11 @@ impl<'a> Untouched<'a> {
         Some((self.hierarchy.summary_name(summary).to_owned(), sentences))
     }
 
-    /// Returns the vector of a summary entity of the earlier version, of which nothing is touched, if it is kept there.
-    pub(super) fn mean(&self, summary: SummaryOrdinal) -> Option<&'a [f32]> {
-        let all = self.hierarchy.summary_vector.items();
-        let is_whole = all.len() == self.hierarchy.summary_layer.len() * self.dimension;
-        all.get(summary.index() * self.dimension..)?.get(..self.dimension).filter(|_| is_whole)
-    }
-
-    /// Returns the vector of such a summary entity, and the entities that it represents, if they are kept there.
+    /// Returns the vector of a summary entity of the earlier version, of which nothing is touched, and the entities that
+    /// it represents, if they are kept there.
     pub(super) fn represented(&self, summary: SummaryOrdinal) -> Option<Represented> {
         let Hierarchy { summary_central, summary_centrality, .. } = self.hierarchy;
-        let mean = self.mean(summary)?.to_vec();
+        let mean = self.hierarchy.mean(summary, self.dimension)?.to_vec();
         let entities = summary_central.items().chunks_exact(CENTRAL_MAX).nth(summary.index())?;
         let weights = summary_centrality.items().chunks_exact(CENTRAL_MAX).nth(summary.index())?;
         let central = entities.iter().zip(weights).take_while(|(entity, _)| entity.0 != NONE);

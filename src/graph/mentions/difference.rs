@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::graph::ordinal::{
     Column, CueOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal, PassageOrdinal, Position, SentenceOrdinal,
 };
-use crate::graph::packed::{NO_CUE, PackedGraph, PassageGraph, TextList};
+use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph, TextList};
 use crate::graph::segments::GONE;
 use crate::text::{CaseCounts, FoldedWords, NameKind, WordSieve, is_among};
 
@@ -232,7 +232,7 @@ impl<K: Ordinal> Merged<K> {
         added.sort_unstable();
         let mut merged = Self {
             ends: Vec::with_capacity(ends.len() + added.len()),
-            texts: Vec::with_capacity(texts.len()),
+            texts: Vec::with_capacity(texts.len() + added.iter().map(String::len).sum::<usize>()),
             now: vec![K::new(GONE); ends.len()],
             added: FxHashMap::default(),
         };
@@ -327,11 +327,13 @@ fn lay_out(
     let mut rows = LaidOut { graph: *graph, entities: entities.merged(), cues: cues.merged(), packed, statistics };
     rows.packed.passage_mentions.push(0);
     rows.statistics.passage_lower.push(0);
-    // Most stay.
-    rows.packed.mention_entity.reserve(graph.mention_entity.len());
-    rows.packed.mention_sentence.reserve(graph.mention_sentence.len());
-    rows.packed.mention_cues.reserve(graph.mention_cues.len());
-    rows.statistics.lower_entity.reserve(known.lower_entity.len());
+    // Most stay, and lists of millions are not to be copied while they grow.
+    let added: usize = found.iter().flatten().map(|it| it.mentions.len()).sum();
+    let lower: usize = found.iter().flatten().map(|it| it.lower.len()).sum();
+    rows.packed.mention_entity.reserve_exact(graph.mention_entity.len() + added);
+    rows.packed.mention_sentence.reserve_exact(graph.mention_sentence.len() + added);
+    rows.packed.mention_cues.reserve_exact(graph.mention_cues.len() + CUES * added);
+    rows.statistics.lower_entity.reserve_exact(known.lower_entity.len() + lower);
     let is_cut: FxHashSet<PassageOrdinal> = known.passage_cut.items().iter().copied().collect();
     for ((found, before), passage) in found.iter().zip(&staying.passages).zip(PassageOrdinal::first(found.len())) {
         let was_cut = match (found, before) {

@@ -17,6 +17,8 @@ pub const BLOCK_MAX: usize = 64;
 const WORDS_MAX: usize = 6;
 /// Characters of a word that may be misspelt at least.
 const MISSPELT_CHARS_MIN: usize = 5;
+/// Parts of a name for which there is room at first: few have more.
+const PARTS_USUAL: usize = 4;
 /// Mentions of a name that are searched for a sentence with another name.
 const MENTIONS_MAX: usize = 256;
 
@@ -157,11 +159,11 @@ fn are_never_together(graph: &PassageGraph<'_>, one: EntityOrdinal, other: Entit
 ///
 /// Nearly all parts are alone, so sorting hashes of them takes less than a table, and the parts are found again.
 fn blocks<K: Ord + Hash, I: Iterator<Item = K>>(
-    entities: impl Iterator<Item = EntityOrdinal>,
+    entities: impl ExactSizeIterator<Item = EntityOrdinal>,
     parts: impl Fn(EntityOrdinal) -> I,
 ) -> Vec<Vec<EntityOrdinal>> {
     let hash = |part: &K| FxBuildHasher.hash_one(part);
-    let mut hashes = Vec::new();
+    let mut hashes = Vec::with_capacity(PARTS_USUAL * entities.len());
     for entity in entities {
         hashes.extend(parts(entity).map(|part| (hash(&part), entity)));
     }

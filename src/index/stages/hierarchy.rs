@@ -79,17 +79,17 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
 
     fn take_over(&self, last: &'v LastVersion) -> Option<Self::Part> {
         let hierarchy = last.hierarchy()?;
-        let is_old = HierarchyAge::of(&hierarchy.view()).is_some_and(|age| age.versions > 0);
+        let is_old = HierarchyAge::of(&hierarchy).is_some_and(|age| age.versions > 0);
         if is_old && self.options.hierarchy_refresh == HierarchyRefresh::Now {
             return None;
         }
         let counts = (self.packed.entity_documents.len(), self.packed.sentence_passage.len());
-        hierarchy.view().check(counts.0, counts.1).ok()?;
+        hierarchy.check(counts.0, counts.1).ok()?;
         let descriptions = match self.extracted {
             Some(_) => Some(last.descriptions()?),
             None => None,
         };
-        Some((hierarchy, descriptions))
+        Some((hierarchy.to_packed(), descriptions))
     }
 
     async fn make(self) -> Result<Made<Self::Part>> {
@@ -99,13 +99,12 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
         let (documents, options) = (&self.corpus.named, self.options.hierarchy.options());
         let cancellation = &self.options.cancellation;
         let before = self.last.and_then(|last| Some((last.graph()?, last.hierarchy()?, last.resolution())));
-        let earlier = before.as_ref().map(|(graph, hierarchy, resolution)| {
-            let resolution = resolution.as_ref().map(PackedResolution::view);
+        let earlier = before.map(|(graph, hierarchy, resolution)| {
             // What the names stood for must be known.
             let moved = self.difference.filter(|_| resolution.is_some());
             let moved = moved.map(|it| Moved { passages: &it.passages, sentences: &it.sentences });
             let sentences = self.last.and_then(|last| last.vectors(VectorField::Sentence)).unwrap_or_default();
-            Earlier { graph: *graph, hierarchy: hierarchy.view(), resolution, sentences, moved }
+            Earlier { graph, hierarchy, resolution, sentences, moved }
         });
         let made = pack_hierarchy_after(&graph, documents, &self.sentences, (&options, earlier), cancellation)?;
         let described = match self.extracted {

@@ -69,12 +69,12 @@ impl<'v> Stage<'v> for Resolutions<'_> {
         let resolution = last.resolution()?;
         let graph = self.named.packed.view();
         let counts = (graph.entity_name_ends.len(), graph.document_count(), graph.sentence_count());
-        resolution.view().check(counts.0, counts.1, counts.2).ok()?;
+        resolution.check(counts.0, counts.1, counts.2).ok()?;
         let clues = match self.named.statistics {
             Some(_) => last.names()?.to_packed(),
             None => PackedNameStatistics::default(),
         };
-        Some(Resolved { resolution, clues })
+        Some(Resolved { resolution: resolution.to_packed(), clues })
     }
 
     async fn make(self) -> Result<Made<Resolved>> {

@@ -32,7 +32,7 @@ fn words_about_topics_are_kept_where_nothing_changed_and_equal_recomputed_ones()
     let put = |workspace: &mut Workspace, documents: Vec<Document>| {
         let sources = Sources::documents(documents);
         runtime.block_on(index(workspace, &sources, &performers, &IndexOptions::default())).unwrap();
-        workspace.last_version().unwrap().hierarchy().unwrap()
+        workspace.last_version().unwrap().hierarchy().unwrap().to_packed()
     };
     let folder = tempfile::tempdir().unwrap();
     let [one, other] = ["one", "other"].map(|it| folder.path().join(it));
