@@ -313,7 +313,7 @@ mod tests {
     }
 
     /// A graph of documents of one or two passages with three sentences each, which mention some of `count` entities;
-    /// one sentence mentions too many to relate them, another just not, and one entity is a name of very many documents.
+    /// one sentence mentions too many to relate them, another almost, and one entity is a name of very many documents.
     fn graph(count: u32, documents: u32) -> PackedGraph {
         let mut random = SplitMix64::new(7);
         let mut below = |bound: u32| random.below(bound);

@@ -109,8 +109,8 @@ impl<'a> Untouched<'a> {
         Some((self.hierarchy.summary_name(summary).to_owned(), sentences))
     }
 
-    /// Returns the vector of a summary entity of the earlier version, of which nothing is touched, and the entities that
-    /// it represents, if they are kept there.
+    /// Returns the vector of a summary entity of the earlier version, of which nothing is touched, and the entities
+    /// that it represents, if they are kept there.
     pub(super) fn represented(&self, summary: SummaryOrdinal) -> Option<Represented> {
         let Hierarchy { summary_central, summary_centrality, .. } = self.hierarchy;
         let mean = self.hierarchy.mean(summary, self.dimension)?.to_vec();

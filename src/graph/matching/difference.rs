@@ -42,13 +42,13 @@ impl Marks {
     }
 }
 
-/// Joins 64 bits that say which question it is with a hash of its vector. Joining them with the same hash again undoes it.
+/// Joins 64 bits that say which question it is with a hash of its vector. Doing so again undoes it.
 const fn joined(mark: u64, vector: u64) -> u64 {
     vector.rotate_left(17) ^ mark
 }
 
-/// Returns the mark of a question from the one that an earlier version kept, joined with a hash of its vector. A version
-/// kept the mark itself if one side had no vectors; then `vectors` are none.
+/// Returns the mark of a question from the one that an earlier version kept, joined with a hash of its vector. A
+/// version kept the mark itself if one side had no vectors; then `vectors` are none.
 #[must_use]
 pub fn mark_without_vector(kept: u64, vectors: Option<&Vectors<'_>>, row: u32) -> u64 {
     vectors.map_or(kept, |vectors| joined(kept, cells::hash(vectors, row)))
