@@ -442,8 +442,9 @@ mod tests {
         let path = folder.path().join(VECTORS);
         std::fs::hard_link(first.path(), &path).unwrap();
         let files = write(folder.path(), DIMENSION, &fields, Some(&before)).unwrap();
-        assert_eq!((&files, std::fs::read(first.path()).unwrap() == bytes), (&first.files, true));
-        assert!(std::fs::read(&path).unwrap() == bytes);
+        let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
+        assert!(files == first.files && inode(&path) != inode(&first.path()));
+        assert!([first.path(), path.clone()].iter().all(|it| std::fs::read(it).unwrap() == bytes));
 
         std::fs::remove_file(&path).unwrap();
         std::fs::rename(first.path(), first.folder.path().join("opened")).unwrap();
