@@ -145,6 +145,12 @@ macro_rules! arrays {
                 vec![$(($name, bytemuck::cast_slice(self.$field.items())),)*]
             }
 
+            /// Returns them, with those of `other` for arrays that are empty.
+            #[must_use]
+            pub fn or(self, other: Self) -> Self {
+                Self { $($field: if self.$field.items().is_empty() { other.$field } else { self.$field },)* }
+            }
+
             /// Returns a copy of the arrays.
             #[must_use]
             pub fn to_packed(&self) -> $owned {

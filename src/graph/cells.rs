@@ -21,6 +21,8 @@ pub(crate) const NO_CELL: u32 = u32::MAX;
 const CENTERS_PER_ROOT: usize = 2;
 /// Rows that one thread finds the nearest centers of at a time.
 const ROWS_PER_TASK: usize = 64;
+/// Rows of a query from which on the members of a cell are copied, to be compared with all of them.
+const COPIED_MIN: usize = 8;
 /// Values that are compared at once.
 const LANES: usize = 16;
 /// Bits of the number of rows that say how many centers there are: so that it changes in steps of 14 to 25 %.
@@ -46,6 +48,59 @@ impl Fineness {
     /// Returns whether a search looks into all of so many cells.
     pub(crate) fn reaches_all(self, centers: usize) -> bool {
         centers <= self.probes
+    }
+}
+
+/// Which cells searches look into, by the places of the centers, as far as that is known.
+#[derive(Debug, Default)]
+pub(crate) struct Looked {
+    /// Cells of each search; 0 if none is known.
+    width: usize,
+    cells: Vec<u16>,
+}
+
+/// In place of the cells of a search of which they are not known.
+const UNKNOWN: u16 = u16::MAX;
+
+impl Looked {
+    /// Returns the cells of so many searches of this fineness, each as `put` writes it, which returns whether it did.
+    /// Nothing is known of searches that look into all of the cells.
+    pub(crate) fn of(
+        searches: usize,
+        centers: usize,
+        fineness: Fineness,
+        put: impl Fn(usize, &mut [u16]) -> bool + Sync,
+    ) -> Self {
+        let is_some = !fineness.reaches_all(centers) && centers < usize::from(UNKNOWN);
+        let width = if is_some { fineness.probes } else { 0 };
+        let mut cells = vec![0; searches * width];
+        if width > 0 {
+            let put = |(search, own): (usize, &mut [u16])| {
+                if !put(search, own) {
+                    own.fill(UNKNOWN);
+                }
+            };
+            cells.par_chunks_mut(width).enumerate().for_each(put);
+        }
+        Self { width, cells }
+    }
+
+    /// Returns the cells of a search, if they are known.
+    pub(crate) fn find(&self, search: usize) -> Option<&[u16]> {
+        let own = self.cells.get(search * self.width..)?.get(..self.width)?;
+        own.first().filter(|first| **first != UNKNOWN).map(|_| own)
+    }
+
+    /// Puts the cells of a search.
+    pub(crate) fn put(&mut self, search: usize, cells: &[u16]) {
+        let own = &mut self.cells[search * self.width..][..self.width];
+        // Equally near ones may be more.
+        if cells.len() == own.len() { own.copy_from_slice(cells) } else { own.fill(UNKNOWN) }
+    }
+
+    /// Returns the cells of all searches, one after the other.
+    pub(crate) fn into_cells(self) -> Vec<u16> {
+        self.cells
     }
 }
 
@@ -119,31 +174,55 @@ pub(crate) fn rows(vectors: &Vectors<'_>, rows: &[u32]) -> QuantizedVectors {
     picked
 }
 
-/// Returns for each of `rows` of `query` the nearest center, and the reach of a search for it: the cosine of the last
-/// center whose cell it reads. If it reads all cells, it reaches everything; a vector of zeros is near nothing and
-/// reaches nothing.
-pub(crate) fn reaches(
+/// A search for a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Search {
+    /// The nearest center.
+    pub(crate) nearest: u32,
+    /// The cosine of the last center whose cell it looks into.
+    pub(crate) reach: f32,
+    /// The places of these centers; none if it looks into all.
+    pub(crate) cells: Vec<u16>,
+}
+
+/// Returns the search for each of `rows` of `query`. If it reads all cells, it reaches everything; a vector of zeros is
+/// near nothing and reaches nothing.
+pub(crate) fn searches(
     query: &Vectors<'_>,
     rows: &[u32],
     centers: &Panels,
     fineness: Fineness,
     room: &mut CosineRoom,
-) -> Vec<(u32, f32)> {
+) -> Vec<Search> {
     let mut found = Vec::with_capacity(rows.len());
     let mut sorted = Vec::new();
     centers.each_cosine((query, rows), 0..centers.len(), room, |place, cosines| {
-        if query.codes(rows[place]).iter().all(|code| *code == 0) {
-            found.push((0, f32::INFINITY));
+        let (nearest, reach) = if query.codes(rows[place]).iter().all(|code| *code == 0) {
+            (0, f32::INFINITY)
         } else if fineness.reaches_all(centers.len()) {
-            found.push((best(cosines), f32::NEG_INFINITY));
+            (best(cosines), f32::NEG_INFINITY)
         } else {
             sorted.clear();
             sorted.extend_from_slice(cosines);
             let last = sorted.select_nth_unstable_by(fineness.probes - 1, |a, b| b.total_cmp(a)).1;
-            found.push((best(cosines), *last));
+            (best(cosines), *last)
+        };
+        let mut cells = Vec::new();
+        if reach.is_finite() {
+            each_at_least(cosines, reach, |cell| cells.push(cell as u16));
         }
+        found.push(Search { nearest, reach, cells });
     });
     found
+}
+
+/// Calls `visit` with the place of each value that is not less than `least`, in order.
+fn each_at_least(values: &[f32], least: f32, mut visit: impl FnMut(usize)) {
+    let mut next = 0;
+    while let Some(found) = first_at_least(&values[next..], least) {
+        next += found + 1;
+        visit(next - 1);
+    }
 }
 
 /// Rows in cells.
@@ -151,12 +230,14 @@ pub(crate) fn reaches(
 pub(crate) struct Cells<'a> {
     /// Of cells that have members.
     centers: Panels,
+    /// The cell of each center, or [`NO_CELL`] if it has no members.
+    places: Vec<u32>,
     /// Members of cell `c`: rows of `members`.
     starts: Vec<u32>,
     /// Rows, ascending in each cell.
     members: Vec<u32>,
     vectors: Vectors<'a>,
-    /// The members' vectors, stored contiguously if enough rows are read to make copying worthwhile.
+    /// The members' vectors, stored contiguously if cells are visited so often that copying them once pays.
     copied: Option<Panels>,
 }
 
@@ -177,6 +258,8 @@ impl<'a> Cells<'a> {
             cells.members.extend(own.iter().map(|it| it.0));
             cells.starts.push(cells.members.len() as u32);
         }
+        cells.places = vec![NO_CELL; centers.len()];
+        (0..).zip(&populated).for_each(|(cell, center)| cells.places[*center as usize] = cell);
         cells.centers = Panels::of(&centers.view(), &populated);
         cells.copied = is_copied.then(|| Panels::of(&vectors, &cells.members));
         cells
@@ -199,12 +282,15 @@ impl<'a> Cells<'a> {
     ) {
         self.centers.each_cosine((query, rows), 0..self.centers.len(), room, |place, cosines| {
             let range = range(place);
-            let mut next = 0;
-            while let Some(found) = first_at_least(&cosines[next..], range.start) {
-                next += found + 1;
-                visits.extend(range.contains(&cosines[next - 1]).then_some((next as u32 - 1, place)));
-            }
+            each_at_least(cosines, range.start, |cell| {
+                visits.extend(range.contains(&cosines[cell]).then_some((cell as u32, place)));
+            });
         });
+    }
+
+    /// Returns the cell around a center, if it has members.
+    pub(crate) fn around(&self, center: u16) -> Option<u32> {
+        self.places.get(usize::from(center)).copied().filter(|cell| *cell != NO_CELL)
     }
 
     /// Calls `visit` for each of `rows` of `query` in turn: with its place among them, the places of the rows of a cell
@@ -217,9 +303,13 @@ impl<'a> Cells<'a> {
         mut visit: impl FnMut(usize, Range<usize>, &[f32]),
     ) {
         let places = self.starts[cell as usize] as usize..self.starts[cell as usize + 1] as usize;
+        let visit_all = |row, cosines: &[f32]| visit(row, places.clone(), cosines);
         if let Some(copied) = &self.copied {
-            let visit = |row, cosines: &[f32]| visit(row, places.clone(), cosines);
-            return copied.each_cosine((query, rows), places.clone(), room, visit);
+            return copied.each_cosine((query, rows), places.clone(), room, visit_all);
+        }
+        if rows.len() >= COPIED_MIN {
+            let copied = Panels::of(&self.vectors, &self.members[places.clone()]);
+            return copied.each_cosine((query, rows), 0..copied.len(), room, visit_all);
         }
         let mut cosines = Vec::new();
         for (place, row) in rows.iter().enumerate() {
@@ -282,7 +372,7 @@ mod tests {
         let places = nearest(&view, &all, &centers, &NEVER()).unwrap();
         let cells = Cells::of(view, all.into_iter().zip(places).collect(), &around, is_copied);
         let (mut near, mut found, mut room) = (Vec::new(), Vec::new(), CosineRoom::default());
-        let (_, reach) = reaches(&view, &[row], &centers, fineness, &mut room)[0];
+        let Search { reach, .. } = searches(&view, &[row], &centers, fineness, &mut room).remove(0);
         cells.within((&view, &[row]), |_| reach..f32::INFINITY, &mut room, &mut near);
         for (cell, _) in near {
             cells.visit(cell, (&view, &[row]), &mut room, |_, places, cosines| {
@@ -305,6 +395,34 @@ mod tests {
             assert!(seen.len() < 200, "{}", seen.len());
             assert_eq!(seen, looked_at(&vectors, row, 60, false));
         }
+    }
+
+    #[test]
+    fn the_cells_of_a_search_are_known_unless_it_looks_into_all_or_more_are_equally_near() {
+        let fineness = Fineness { centers: 4, probes: 2 };
+        let search = |centers: &[[f32; 2]]| {
+            let mut vectors = QuantizedVectors::new(2);
+            centers.iter().chain(&[[1.0, 0.0]]).for_each(|it| vectors.push(it));
+            let (view, row) = (vectors.view(), centers.len() as u32);
+            let around = Panels::of_all(&rows(&view, &(0..row).collect::<Vec<_>>()));
+            searches(&view, &[row], &around, fineness, &mut CosineRoom::default()).remove(0)
+        };
+        let Search { nearest, cells, .. } = search(&[[0.0, 1.0], [1.0, 0.1], [-1.0, 0.0], [1.0, 0.5]]);
+        assert_eq!((nearest, &cells[..]), (1, &[1, 3][..]));
+        let equal = search(&[[0.0, 1.0], [1.0, 0.1], [0.6, 0.8], [0.6, 0.8]]).cells;
+        assert_eq!(equal, [1, 2, 3]);
+        assert!(search(&[[0.0, 1.0], [1.0, 0.1]]).cells.is_empty());
+        let mut looked = Looked::of(3, 4, fineness, |search, own| {
+            own.fill(7);
+            search == 2
+        });
+        looked.put(1, &cells);
+        assert_eq!([0, 1, 2].map(|it| looked.find(it)), [None, Some(&[1, 3][..]), Some(&[7, 7][..])]);
+        looked.put(1, &equal);
+        assert_eq!((looked.find(1), looked.find(3)), (None, None));
+        let nothing = Looked::of(3, 2, fineness, |_, _| true);
+        assert_eq!(nothing.find(0), None);
+        assert!(nothing.into_cells().is_empty());
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use rustc_hash::FxHashMap;
 
 use super::ordinal::{
-    CueOrdinal, DocumentOrdinal, EntityOrdinal, IncomingOrdinal, KeywordOrdinal, MentionOrdinal, Ordinal,
-    OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
+    BearerOrdinal, CueOrdinal, DocumentOrdinal, EntityOrdinal, IncomingOrdinal, KeywordOrdinal, MentionOrdinal,
+    Ordinal, Ordinals, OutgoingOrdinal, PassageOrdinal, SentenceOrdinal,
 };
 use super::packed::{CUES, NO_CUE, PackedGraph, PassageGraph, back_to_back, bytes_at, name_kind, row};
 use super::trail::BEARERS_MAX;
@@ -169,7 +169,7 @@ impl Elements {
         self.pack_passages(&mut packed);
         self.pack_bearers(&places, &mut packed);
         self.pack_mentions(&places, &mut packed);
-        postings(entities.len(), &mut packed);
+        packed = postings(entities.len(), &packed.view()).or(packed);
         for (place, totals) in places.iter().zip(self.totals.iter().flatten()) {
             packed.entity_documents[place.index()] = totals.documents;
         }
@@ -219,7 +219,7 @@ impl Elements {
             packed.bearer_passage.push(passage);
             packed.bearer_kind.push(kind);
         }
-        pack_own(packed);
+        (packed.document_own, packed.own_entity) = own_names(self.documents as usize, &packed.view());
     }
 
     fn pack_mentions(&mut self, places: &[EntityOrdinal], packed: &mut PackedGraph) {
@@ -301,50 +301,60 @@ pub(crate) fn rows<K: Ordinal>(owners: impl Iterator<Item = K>, count: usize) ->
     rows
 }
 
-/// Lays out the names of each document from the bearers of each name: names with few enough bearers, not only a part of
-/// a title or a first capital.
-pub(super) fn pack_own(packed: &mut PackedGraph) {
-    let documents = packed.document_passages.len() - 1;
-    let mut own: Vec<Vec<EntityOrdinal>> = vec![Vec::new(); documents];
-    for entity in EntityOrdinal::first(packed.entity_bearers.len() - 1) {
-        let bearers = row(&packed.entity_bearers, entity);
-        if bearers.len() > BEARERS_MAX {
-            continue;
-        }
-        for bearer in bearers {
-            if !matches!(packed.bearer_kind[bearer], name_kind::BEFORE_COMMA | name_kind::FIRST) {
-                own[packed.bearer_document[bearer].index()].push(entity);
+/// Returns the names of each document, in rows, from the bearers of each name: names with few enough bearers, not only a
+/// part of a title or a first capital.
+pub(super) fn own_names(documents: usize, graph: &PassageGraph<'_>) -> (Vec<u32>, Vec<EntityOrdinal>) {
+    let is_own = |it: &BearerOrdinal| !matches!(graph.bearer_kind[*it], name_kind::BEFORE_COMMA | name_kind::FIRST);
+    let owned = |entity| {
+        let bearers = graph.entity_bearers.of(entity);
+        let few = if bearers.len() > BEARERS_MAX { Ordinals::none() } else { bearers };
+        few.filter(is_own).map(move |bearer| (graph.bearer_document[bearer], entity))
+    };
+    let all = || EntityOrdinal::first(graph.entity_bearers.items().len() - 1).flat_map(owned);
+    let mut ends = rows(all().map(|it| it.0), documents);
+    let (mut next, mut own) = (ends.clone(), vec![EntityOrdinal(0); ends[documents] as usize]);
+    for (document, entity) in all() {
+        own[next[document.index()] as usize] = entity;
+        next[document.index()] += 1;
+    }
+    // One may bear a name in several ways.
+    let mut kept = 0;
+    for document in 0..documents {
+        let first = kept;
+        for at in ends[document] as usize..ends[document + 1] as usize {
+            if kept == first || own[kept - 1] != own[at] {
+                own[kept] = own[at];
+                kept += 1;
             }
         }
+        ends[document] = first as u32;
     }
-    packed.document_own.push(0);
-    for mut names in own {
-        names.dedup();
-        packed.own_entity.extend(names);
-        packed.document_own.push(packed.own_entity.len() as u32);
-    }
+    ends[documents] = kept as u32;
+    own.truncate(kept);
+    (ends, own)
 }
 
-/// Inverts the mentions: entity → mentions by ascending passage, and documents.
-pub(super) fn postings(entities: usize, packed: &mut PackedGraph) {
-    packed.entity_mentions = rows(packed.mention_entity.iter().copied(), entities);
-    let mut next = packed.entity_mentions.clone();
-    packed.posting_mention = vec![MentionOrdinal(0); packed.mention_entity.len()];
-    packed.posting_passage = vec![PassageOrdinal(0); packed.mention_entity.len()];
-    packed.entity_documents = vec![0; entities];
+/// Inverts the mentions: entity → mentions by ascending passage, and documents. `graph` has the passages and mentions.
+pub(super) fn postings(entities: usize, graph: &PassageGraph<'_>) -> PackedGraph {
+    let count = graph.mention_entity.len();
+    let entity_mentions = rows(graph.mention_entity.iter().copied(), entities);
+    let mut next = entity_mentions.clone();
+    let (mut posting_mention, mut posting_passage) = (vec![MentionOrdinal(0); count], vec![PassageOrdinal(0); count]);
+    let mut entity_documents = vec![0; entities];
     let mut last_document = vec![None; entities];
-    for (passage, document) in PassageOrdinal::first(packed.passage_document.len()).zip(&packed.passage_document) {
-        for mention in row(&packed.passage_mentions, passage) {
-            let entity = packed.mention_entity[mention].index();
+    for (passage, document) in graph.passages().zip(graph.passage_document.items()) {
+        for mention in graph.passage_mentions.of(passage) {
+            let entity = graph.mention_entity[mention].index();
             let slot = next[entity] as usize;
-            packed.posting_mention[slot] = MentionOrdinal::at(mention);
-            packed.posting_passage[slot] = passage;
+            posting_mention[slot] = mention;
+            posting_passage[slot] = passage;
             next[entity] += 1;
             if last_document[entity].replace(*document) != Some(*document) {
-                packed.entity_documents[entity] += 1;
+                entity_documents[entity] += 1;
             }
         }
     }
+    PackedGraph { entity_documents, entity_mentions, posting_mention, posting_passage, ..PackedGraph::default() }
 }
 
 /// Returns the keywords of passages, in rows: their own names, those that they mention, and the keywords of the

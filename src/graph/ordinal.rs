@@ -278,6 +278,15 @@ impl<K: Ordinal, V: Ordinal> Rows<'_, K, V> {
     pub fn of(&self, owner: K) -> Ordinals<V> {
         Ordinals::between(self.starts[owner.index()], self.starts[owner.index() + 1])
     }
+
+    /// Returns the items of consecutive owners.
+    #[must_use]
+    pub fn of_all(&self, owners: &Ordinals<K>) -> Ordinals<V> {
+        if owners.is_empty() {
+            return Ordinals::none();
+        }
+        Ordinals::between(self.of(K::new(owners.start)).start, self.of(K::new(owners.end - 1)).end)
+    }
 }
 
 impl<K, V> Default for Rows<'_, K, V> {

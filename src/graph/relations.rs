@@ -262,7 +262,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{ExtractedRelation, Span};
-    use crate::graph::elements::{pack_own, postings};
+    use crate::graph::elements::{own_names, postings};
     use crate::graph::packed::{PackedGraph, name_kind};
     use crate::graph::random::SplitMix64;
 
@@ -357,8 +357,8 @@ mod tests {
             rows += it.len() as u32;
             rows
         }));
-        postings(count as usize, &mut packed);
-        pack_own(&mut packed);
+        packed = postings(count as usize, &packed.view()).or(packed);
+        (packed.document_own, packed.own_entity) = own_names(documents as usize, &packed.view());
         packed
     }
 
@@ -382,8 +382,8 @@ mod tests {
         packed.entity_bearers[5 + 1..].fill(1);
         (packed.bearer_document, packed.bearer_passage) = (vec![DocumentOrdinal(0)], vec![PassageOrdinal(0)]);
         packed.bearer_kind = vec![name_kind::TITLE];
-        postings(60, &mut packed);
-        pack_own(&mut packed);
+        packed = postings(60, &packed.view()).or(packed);
+        (packed.document_own, packed.own_entity) = own_names(1, &packed.view());
         let graph = packed.view();
         let entities: Vec<EntityOrdinal> = graph.entity_documents.ordinals().filter(|it| it.0 != 43).collect();
         let found = relations_by_rule(&graph, &entities, &Cancellation::default()).unwrap();

@@ -157,7 +157,7 @@ impl<'a> Vectors<'a> {
     }
 
     /// Returns the scale and codes of an item; none if it has no vector here, and without an embedder.
-    fn at(&self, item: u32) -> Option<(f32, &'a [i8])> {
+    pub(crate) fn at(&self, item: u32) -> Option<(f32, &'a [i8])> {
         if self.dimension == 0 {
             return None;
         }

@@ -35,90 +35,60 @@ pub(super) struct Corpus<'a> {
     pub(super) named: Vec<NamedDocument<'a>>,
 }
 
+/// A document, and what the last version has of it.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    Read(&'a DocumentUnit, Option<DocumentOrdinal>),
+    Taken(DocumentOrdinal),
+}
+
+/// The documents of a corpus, each with what the records say of it.
+#[derive(Clone, Copy)]
+struct Sources<'s, 'a> {
+    documents: &'s [(Source<'a>, Option<Seal>)],
+    version: Option<&'a Version<'a>>,
+}
+
+/// The questions of one kind, and the passage of each.
+type Questions<'a> = (Vec<QuestionPart<'a>>, Vec<PassageOrdinal>);
+
 impl<'a> Corpus<'a> {
     pub(super) fn of(units: &'a [DocumentUnit]) -> Self {
-        let mut corpus = Self::default();
-        for unit in units {
-            corpus.add_read(unit, None, None);
-        }
-        corpus
+        let read = units.iter().map(|unit| (Source::Read(unit, None), None));
+        Self::with(&read.filter(has_passages).collect::<Vec<_>>(), None)
     }
 
     /// Returns the corpus of documents of which some were taken from the last version.
     pub(super) fn after(units: &'a CorpusUnits<'a>) -> Self {
-        let mut corpus = Self { version: units.version.as_ref(), ..Self::default() };
-        corpus.reserve(units);
-        for (unit, seal) in &units.units {
-            match unit {
-                CorpusUnit::Read(unit, before) => corpus.add_read(unit, *before, *seal),
-                CorpusUnit::Taken(document) => corpus.add_taken(*document, *seal),
-            }
-        }
-        corpus
+        let source = |unit: &'a CorpusUnit| match unit {
+            CorpusUnit::Read(unit, before) => Source::Read(unit, *before),
+            CorpusUnit::Taken(document) => Source::Taken(*document),
+        };
+        let sources = units.units.iter().map(|(unit, seal)| (source(unit), *seal));
+        Self::with(&sources.filter(has_passages).collect::<Vec<_>>(), units.version.as_ref())
     }
 
-    /// Reserves what these documents need: lists of millions of questions are not to be copied while they grow.
-    fn reserve(&mut self, units: &CorpusUnits<'_>) {
-        let [mut passages, mut incoming, mut outgoing] = [0; 3];
-        if let Some(version) = &units.version {
-            let graph = &version.graph;
-            passages += graph.passage_document.len();
-            incoming += graph.incoming_sentence.len();
-            outgoing += graph.outgoing_sentence.len();
-        }
-        for passage in units.units.iter().filter_map(|(unit, _)| unit.read()).flat_map(|unit| &unit.passages) {
-            let raised = passage.questions.iter().filter(|it| it.kind == QuestionKind::Outgoing).count();
-            (passages, outgoing) = (passages + 1, outgoing + raised);
-            incoming += passage.questions.len() - raised;
-        }
-        let documents = units.units.len();
-        self.documents.reserve_exact(documents);
-        self.before.reserve_exact(documents);
-        self.seals.reserve_exact(documents);
-        self.named.reserve_exact(documents);
-        self.passages.reserve_exact(passages);
-        self.extractions.reserve_exact(passages);
-        self.incoming.reserve_exact(incoming);
-        self.incoming_passage.reserve_exact(incoming);
-        self.outgoing.reserve_exact(outgoing);
-        self.outgoing_passage.reserve_exact(outgoing);
+    fn with(documents: &[(Source<'a>, Option<Seal>)], version: Option<&'a Version<'a>>) -> Self {
+        let sources = Sources { documents, version };
+        let questions = |kind| move || sources.questions(kind);
+        let (corpus, ((incoming, incoming_passage), (outgoing, outgoing_passage))) = rayon::join(
+            || sources.texts(),
+            || rayon::join(questions(QuestionKind::Incoming), questions(QuestionKind::Outgoing)),
+        );
+        Self { incoming, outgoing, incoming_passage, outgoing_passage, ..corpus }
     }
 
-    /// Adds a document that was read from the records, if it has passages.
-    fn add_read(&mut self, unit: &'a DocumentUnit, before: Option<DocumentOrdinal>, seal: Option<Seal>) {
-        if unit.passages.is_empty() {
-            return;
-        }
-        self.documents.push(DocumentPart::from(&unit.document));
-        self.before.push(Before::Read(before));
+    /// Adds a document with its passages.
+    fn add(
+        &mut self,
+        document: DocumentPart<'a>,
+        (before, seal): (Before, Option<Seal>),
+        passages: Vec<NamedPassage<'a>>,
+    ) {
+        self.named.push(NamedDocument { title: document.title, passages });
+        self.documents.push(document);
+        self.before.push(before);
         self.seals.push(seal);
-        let mut named = Vec::with_capacity(unit.passages.len());
-        for PassageUnit { passage, questions, extracted, .. } in &unit.passages {
-            let extraction = extracted.as_ref().map(|it| &it.found);
-            named.push(self.add_passage(PassagePart::from(passage), &unit.document.media_type, extraction));
-            for question in questions {
-                self.add_question(question.kind, QuestionPart::from(question));
-            }
-        }
-        self.named.push(NamedDocument { title: unit.document.title.as_deref(), passages: named });
-    }
-
-    /// Adds a document of the last version.
-    fn add_taken(&mut self, document: DocumentOrdinal, seal: Option<Seal>) {
-        let Some(version) = self.version else { return };
-        let part = version.texts.document_part(document);
-        self.documents.push(part);
-        self.before.push(Before::Taken(document));
-        self.seals.push(seal);
-        let passages = version.graph.document_passages.of(document);
-        let mut named = Vec::with_capacity(passages.len());
-        for passage in passages {
-            named.push(self.add_passage(version.passage(passage), part.media_type, None));
-            for kind in [QuestionKind::Incoming, QuestionKind::Outgoing] {
-                version.each_question(kind, passage, |question| self.add_question(kind, question));
-            }
-        }
-        self.named.push(NamedDocument { title: part.title, passages: named });
     }
 
     fn add_passage(
@@ -130,17 +100,6 @@ impl<'a> Corpus<'a> {
         self.passages.push(passage);
         self.extractions.push(extraction);
         NamedPassage { text: passage.text, sentences: passage.sentences, media_type, extraction }
-    }
-
-    /// Adds a question of the last passage.
-    fn add_question(&mut self, kind: QuestionKind, question: QuestionPart<'a>) {
-        let passage = PassageOrdinal::at(self.passages.len() - 1);
-        let (questions, passages) = match kind {
-            QuestionKind::Incoming => (&mut self.incoming, &mut self.incoming_passage),
-            QuestionKind::Outgoing => (&mut self.outgoing, &mut self.outgoing_passage),
-        };
-        questions.push(question);
-        passages.push(passage);
     }
 
     pub(super) fn sentence_count(&self) -> usize {
@@ -205,5 +164,92 @@ impl<'a> Corpus<'a> {
     pub(super) fn texts(&self) -> Texts<'_> {
         let titles = self.named.iter().flat_map(|document| document.passages.iter().map(|_| document.title)).collect();
         Texts::of(&self.passages, titles, [&self.incoming, &self.outgoing])
+    }
+}
+
+/// Returns whether a version has a document: one without passages has nothing to find.
+fn has_passages((source, _): &(Source<'_>, Option<Seal>)) -> bool {
+    !matches!(source, Source::Read(unit, _) if unit.passages.is_empty())
+}
+
+impl<'a> Sources<'_, 'a> {
+    /// Returns a corpus with everything but the questions.
+    fn texts(&self) -> Corpus<'a> {
+        let mut corpus = self.reserved();
+        for (source, seal) in self.documents {
+            match *source {
+                Source::Read(unit, before) => {
+                    let media_type = &unit.document.media_type;
+                    let passage = |it: &'a PassageUnit| {
+                        let extraction = it.extracted.as_ref().map(|it| &it.found);
+                        corpus.add_passage(PassagePart::from(&it.passage), media_type, extraction)
+                    };
+                    let passages = unit.passages.iter().map(passage).collect();
+                    corpus.add(DocumentPart::from(&unit.document), (Before::Read(before), *seal), passages);
+                }
+                Source::Taken(document) => {
+                    let Some(version) = self.version else { continue };
+                    let part = version.texts.document_part(document);
+                    let passages = version.graph.document_passages.of(document);
+                    let passage = |it| corpus.add_passage(version.passage(it), part.media_type, None);
+                    let passages = passages.map(passage).collect();
+                    corpus.add(part, (Before::Taken(document), *seal), passages);
+                }
+            }
+        }
+        corpus
+    }
+
+    /// Returns a corpus with room for these documents and passages.
+    fn reserved(&self) -> Corpus<'a> {
+        let count = self.documents.len();
+        let read = self.read().map(|unit| unit.passages.len()).sum::<usize>();
+        let passages = read + self.version.map_or(0, |it| it.graph.passage_document.len());
+        Corpus {
+            documents: Vec::with_capacity(count),
+            before: Vec::with_capacity(count),
+            seals: Vec::with_capacity(count),
+            named: Vec::with_capacity(count),
+            passages: Vec::with_capacity(passages),
+            extractions: Vec::with_capacity(passages),
+            version: self.version,
+            ..Corpus::default()
+        }
+    }
+
+    fn read(&self) -> impl Iterator<Item = &'a DocumentUnit> {
+        self.documents.iter().filter_map(|(it, _)| if let Source::Read(unit, _) = it { Some(*unit) } else { None })
+    }
+
+    /// Returns the questions of one kind. Lists of millions of them are not copied while they grow.
+    fn questions(&self, kind: QuestionKind) -> Questions<'a> {
+        let of_kind = |it: &'a PassageUnit| it.questions.iter().filter(|it| it.kind == kind);
+        let read: usize = self.read().flat_map(|it| &it.passages).map(|it| of_kind(it).count()).sum();
+        let taken = self.version.map_or(0, |it| match kind {
+            QuestionKind::Incoming => it.graph.incoming_sentence.len(),
+            QuestionKind::Outgoing => it.graph.outgoing_sentence.len(),
+        });
+        let (mut questions, mut passages) = (Vec::with_capacity(read + taken), Vec::with_capacity(read + taken));
+        let mut number = PassageOrdinal(0);
+        for (source, _) in self.documents {
+            match *source {
+                Source::Read(unit, _) => {
+                    for passage in &unit.passages {
+                        questions.extend(of_kind(passage).map(QuestionPart::from));
+                        passages.resize(questions.len(), number);
+                        number.0 += 1;
+                    }
+                }
+                Source::Taken(document) => {
+                    let Some(version) = self.version else { continue };
+                    for passage in version.graph.document_passages.of(document) {
+                        version.each_question(kind, passage, |question| questions.push(question));
+                        passages.resize(questions.len(), number);
+                        number.0 += 1;
+                    }
+                }
+            }
+        }
+        (questions, passages)
     }
 }

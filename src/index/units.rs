@@ -29,13 +29,6 @@ pub(super) enum CorpusUnit {
     Read(Box<DocumentUnit>, Option<DocumentOrdinal>),
 }
 
-impl CorpusUnit {
-    /// Returns the document, if it was read from the records.
-    pub(super) fn read(&self) -> Option<&DocumentUnit> {
-        if let Self::Read(unit, _) = self { Some(unit) } else { None }
-    }
-}
-
 /// The documents of a version.
 #[derive(Default)]
 pub(super) struct CorpusUnits<'v> {

@@ -26,7 +26,8 @@ use crate::error::Result;
 use crate::graph::descriptions::PackedDescriptions;
 use crate::graph::hierarchy::PackedHierarchy;
 use crate::graph::matching::PackedMatches;
-use crate::graph::packed::PackedGraph;
+use crate::graph::ordinal::Column;
+use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::graph::vectors::Vectors;
 use crate::llm::ChatModel;
 use crate::workspace::{BegunVersion, LastVersion, TextParts, VersionParts, Writer};
@@ -89,12 +90,16 @@ pub(super) fn build(
         let begun = making.texts(writer, &fields, last)?;
         Ok((fields, report, begun))
     };
-    let ((fields, vectors, (begun, lengths)), found) =
+    let ((fields, vectors, (mut begun, lengths)), found) =
         stages.beside([StageKind::Names, StageKind::PassageVectors], embed_and_write, || making.names())?;
     let ([_, sentences, ..], found_by) = (&fields, hierarchy::found_by(options, embedder, extracted.is_some()));
     let (questions, (topics, resolved)) = stages.beside(
         [StageKind::Resolution, StageKind::Matching],
-        || making.questions(&found, &fields, last),
+        || {
+            let questions = making.questions(&found, &fields, last)?;
+            begun.write_graph(&questions.graph(&found, &lengths))?;
+            Ok(questions)
+        },
         || making.topics(&found, &asked, sentences.view(), (past.found_by(&found_by), &found_by)),
     )?;
     let Questions { matches, packed: questions, cut } = questions;
@@ -144,6 +149,14 @@ struct Making<'m> {
     extracted: Option<Digest>,
     options: &'m IndexOptions,
     handle: &'m Handle,
+}
+
+impl Questions {
+    /// Returns the graph with these questions, the names, and lengths of passages and sentences.
+    fn graph<'g>(&'g self, named: &'g Named, lengths: &'g Lengths) -> PassageGraph<'g> {
+        let (passage_length, sentence_length) = (Column::new(&lengths.passages), Column::new(&lengths.sentences));
+        PassageGraph { passage_length, sentence_length, ..named.packed.view().or(self.packed.view()) }
+    }
 }
 
 impl Making<'_> {

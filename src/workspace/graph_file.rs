@@ -22,8 +22,8 @@ use crate::graph::segments::{PackedSegments, Segments};
 type Broken = (&'static str, &'static str);
 
 /// Writes `graph.bin`, of a graph whose edges name `outgoing` out-coming questions.
-pub(super) fn write(path: &Path, graph: &PackedGraph, outgoing: usize) -> Result<Stamp> {
-    write_arrays(path, &graph.sections(), graph.view().check(outgoing))
+pub(super) fn write(path: &Path, graph: &PassageGraph<'_>, outgoing: usize) -> Result<Stamp> {
+    write_arrays(path, &graph.sections(), graph.check(outgoing))
 }
 
 /// Writes `matches.bin`, of a graph whose edges name `outgoing` out-coming questions.

@@ -181,7 +181,12 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut Quanti
 }
 
 /// Publishes a begun version with a graph.
-fn publish_graph(writer: &mut Writer, begun: BegunVersion, graph: &PackedGraph) -> Result<IndexVersion> {
+fn publish_graph(writer: &mut Writer, mut begun: BegunVersion, graph: &PackedGraph) -> Result<IndexVersion> {
+    begun.write_graph(&graph.view())?;
+    publish_rest(writer, begun, graph)
+}
+
+fn publish_rest(writer: &mut Writer, begun: BegunVersion, graph: &PackedGraph) -> Result<IndexVersion> {
     let parts = VersionParts {
         created_at: "2030-01-01T00:00:00Z",
         graph,
@@ -369,6 +374,8 @@ fn a_version_that_would_not_open_is_not_published() {
         let begun = begin_empty(&mut writer);
         assert!(matches!(publish_graph(&mut writer, begun, &graph), Err(Error::Internal(_))));
     }
+    let begun = begin_empty(&mut writer);
+    assert!(matches!(publish_rest(&mut writer, begun, &PackedGraph::default()), Err(Error::Internal(_))));
     let _left = begin_empty(&mut writer);
     assert_eq!(std::fs::read_dir(folder.path().join(VERSIONS)).unwrap().count(), 2);
     writer.discard();

@@ -182,6 +182,17 @@ impl BegunVersion {
         }
     }
 
+    /// Writes the graph, while the hierarchy over it may still be in the making.
+    ///
+    /// # Errors
+    ///
+    /// If it is not of these texts or cannot be written.
+    pub fn write_graph(&mut self, graph: &PassageGraph<'_>) -> Result<()> {
+        self.check(graph)?;
+        self.files.push(file(GRAPH, graph_file::write(&self.folder.join(GRAPH), graph, self.sizes.outgoing)?));
+        Ok(())
+    }
+
     /// Checks that a graph is of these texts.
     fn check(&self, graph: &PassageGraph<'_>) -> Result<()> {
         expect([
@@ -303,7 +314,7 @@ impl Writer {
         }
     }
 
-    /// Writes the rest of a version, and makes it current; returns its number and its counts.
+    /// Writes the rest of a version whose graph is written, and makes it current; returns its number and its counts.
     ///
     /// Readers of other versions are not disturbed. The previous version is kept only if a reader is opening it.
     ///
@@ -315,6 +326,9 @@ impl Writer {
         begun.check(&parts.graph.view())?;
         let counts = begun.counts(parts);
         let BegunVersion { version, folder, mut files, sizes } = begun;
+        if files.iter().all(|it| it.path != GRAPH) {
+            return Err(Error::Internal("a version without its graph".to_owned()));
+        }
         files.extend(write_arrays(&folder, parts, sizes.outgoing)?);
         self.cancellation.check()?;
         self.versions.finish(&folder, version)?;
@@ -389,17 +403,8 @@ fn file(path: &str, stamp: Stamp) -> StampedFile {
     StampedFile { path: path.to_owned(), stamp, blocks: None }
 }
 
-/// Writes what is packed in arrays, of a version with so many out-coming questions.
+/// Writes the arrays of files beside that of the graph, of a version with so many out-coming questions.
 fn write_arrays(folder: &Path, parts: &VersionParts<'_>, outgoing: usize) -> Result<Vec<StampedFile>> {
-    let graph = || graph_file::write(&folder.join(GRAPH), parts.graph, outgoing);
-    let (others, graph) = beside(|| write_beside_graph(folder, parts, outgoing), graph);
-    let mut files = others?;
-    files.push(file(GRAPH, graph?));
-    Ok(files)
-}
-
-/// Writes the arrays of files beside that of the graph.
-fn write_beside_graph(folder: &Path, parts: &VersionParts<'_>, outgoing: usize) -> Result<Vec<StampedFile>> {
     let mut files = vec![
         file(HIERARCHY, graph_file::write_hierarchy(&folder.join(HIERARCHY), parts.hierarchy, parts.graph)?),
         file(RESOLUTION, graph_file::write_resolution(&folder.join(RESOLUTION), parts.resolution, parts.graph)?),

@@ -99,11 +99,12 @@ pub fn pack_hierarchy_after(
         HierarchyAge { entities: entities.len() as u32, relations: related.len() as u32, ..HierarchyAge::default() };
     packed.made = carried.as_ref().map_or(now, Carried::made).packed();
     cancellation.check()?;
-    let report = |(community, known): (&Community, Option<Report>)| {
+    let report = |inside: &mut Inside, (community, known): (&Community, Option<Report>)| {
         cancellation.check()?;
-        Ok(known.unwrap_or_else(|| report(community, &network, &entities, &wording)))
+        Ok(known.unwrap_or_else(|| report(community, (&network, inside), &entities, &wording)))
     };
-    let reports = communities.par_iter().zip(known).map(report).collect::<Result<Vec<Report>>>()?;
+    let inside = || Inside::of(entities.len());
+    let reports = communities.par_iter().zip(known).map_init(inside, report).collect::<Result<Vec<Report>>>()?;
     pack_communities(&communities, reports, &mut packed);
     if !sentences.is_empty() {
         let how = (&options.layers, carried.as_mut().map(|it| (it, untouched.as_ref())));
@@ -182,31 +183,51 @@ pub(super) struct Report {
     pub(super) findings: Vec<SentenceOrdinal>,
 }
 
-fn report(community: &Community, network: &WeightedGraph, entities: &[EntityOrdinal], wording: &Wording<'_>) -> Report {
-    let central = central(&community.members, network);
+fn report(
+    community: &Community,
+    (network, inside): (&WeightedGraph, &mut Inside),
+    entities: &[EntityOrdinal],
+    wording: &Wording<'_>,
+) -> Report {
+    let central = inside.central(&community.members, network);
     let central: Vec<Central> = central.into_iter().map(|(place, weight)| (entities[place as usize], weight)).collect();
     let members: Vec<EntityOrdinal> = central.iter().map(|it| it.0).collect();
     let (title, findings) = (wording.title(&central), wording.findings(&central));
     Report { passages: wording.passages(&members), members, title, findings }
 }
 
-/// Returns members with their centrality, the most central first: the weight of their relations to each other, times
-/// its share of all of theirs, so that an entity that belongs everywhere is not central anywhere.
-pub(super) fn central(members: &[u32], network: &WeightedGraph) -> Vec<(u32, f64)> {
-    let weight = |member: u32| {
-        let (mut inside, mut all) = (0.0, 0.0);
-        for (other, weight) in network.neighbors(member) {
-            all += weight;
-            // Members are in order.
-            if members.binary_search(other).is_ok() {
-                inside += weight;
-            }
+/// Which vertices are inside a community, one community after the other.
+pub(super) struct Inside(Vec<bool>);
+
+impl Inside {
+    /// Returns what so many vertices need.
+    pub(super) fn of(vertices: usize) -> Self {
+        Self(vec![false; vertices])
+    }
+
+    /// Returns members with their centrality, the most central first: the weight of their relations to each other,
+    /// times its share of all of theirs, so that an entity that belongs everywhere is not central anywhere.
+    pub(super) fn central(&mut self, members: &[u32], network: &WeightedGraph) -> Vec<(u32, f64)> {
+        for member in members {
+            self.0[*member as usize] = true;
         }
-        if all > 0.0 { inside * (inside / all) } else { 0.0 }
-    };
-    let mut central: Vec<(u32, f64)> = members.iter().map(|member| (*member, weight(*member))).collect();
-    central.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    central
+        let weight = |member: u32| {
+            let (mut inside, mut all) = (0.0, 0.0);
+            for (other, weight) in network.neighbors(member) {
+                all += weight;
+                if self.0[*other as usize] {
+                    inside += weight;
+                }
+            }
+            if all > 0.0 { inside * (inside / all) } else { 0.0 }
+        };
+        let mut central: Vec<(u32, f64)> = members.iter().map(|member| (*member, weight(*member))).collect();
+        for member in members {
+            self.0[*member as usize] = false;
+        }
+        central.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        central
+    }
 }
 
 fn pack_communities(communities: &[Community], reports: Vec<Report>, packed: &mut PackedHierarchy) {

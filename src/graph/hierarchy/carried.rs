@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::layers::norm;
+use super::layers::{norm, product};
 use super::untouched::Moved;
 use super::{Hierarchy, NONE};
 use crate::graph::leiden::{Community, WeightedGraph};
@@ -267,10 +267,8 @@ fn join_nearest(
     let lengths: Vec<f32> = means.iter().map(|mean| norm(mean).max(f32::MIN_POSITIVE)).collect();
     let join = |vector: &mut Vec<f32>, (at, of_one): (usize, &mut Vec<(u32, f32)>)| {
         put(at, vector);
-        let nearness = |(cluster, (mean, length)): (u32, (&Cow<'_, [f32]>, &f32))| {
-            let product: f32 = mean.iter().zip(&*vector).map(|(a, b)| a * b).sum();
-            (cluster, product / length)
-        };
+        let nearness =
+            |(cluster, (mean, length)): (u32, (&Cow<'_, [f32]>, &f32))| (cluster, product(mean, vector) / length);
         let clusters = (0..).zip(means.iter().zip(&lengths)).filter(|(cluster, _)| has_members[*cluster as usize]);
         let nearest = clusters.map(nearness).min_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         of_one.extend(nearest.map(|(cluster, _)| (cluster, 1.0)));

@@ -5,7 +5,7 @@
 //! level by level and in the order of their parents, summary entities layer by layer, and each group in the order of
 //! their members. How central a member is follows from its relations.
 
-use super::build::central;
+use super::build::Inside;
 use super::{NONE, PackedHierarchy};
 use crate::graph::leiden::WeightedGraph;
 use crate::graph::ordinal::{CommunityOrdinal, EntityOrdinal, Ordinal as _, SentenceOrdinal, SummaryOrdinal};
@@ -115,7 +115,7 @@ impl HierarchyElements {
             }
         }
         let edges: Vec<_> = self.relations.iter().map(|it| (it.ends[0].0, it.ends[1].0, it.weight)).collect();
-        let network = WeightedGraph::of_edges(entities, &edges);
+        let (network, mut inside) = (WeightedGraph::of_edges(entities, &edges), Inside::of(entities));
         packed.community_members.push(0);
         packed.community_findings.push(0);
         let mut titles = Vec::with_capacity(in_order.len());
@@ -127,7 +127,9 @@ impl HierarchyElements {
             }
             packed.community_level.push(community.level);
             packed.community_parent.push(community.parent.map_or(CommunityOrdinal(NONE), |parent| places[parent]));
-            packed.community_member.extend(central(&members, &network).into_iter().map(|it| EntityOrdinal(it.0)));
+            packed
+                .community_member
+                .extend(inside.central(&members, &network).into_iter().map(|it| EntityOrdinal(it.0)));
             packed.community_members.push(packed.community_member.len() as u32);
             packed.community_passages.push(community.passages);
             packed.community_finding.append(&mut community.findings);

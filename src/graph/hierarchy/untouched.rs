@@ -55,15 +55,20 @@ impl<'a> Untouched<'a> {
         earlier: &Earlier<'a>,
     ) -> Option<Self> {
         let moved = earlier.moved?;
-        let mut comparing = Comparing::of(now, earlier, moved);
-        comparing.mentions();
-        comparing.names();
-        comparing.bearers();
-        comparing.relations(&earlier.hierarchy, entities, related);
-        let Comparing { entities, is_touched, .. } = comparing;
-        let revised = revised(sentences, earlier, moved);
-        let dimension = sentences.dimension;
-        Some(Self { hierarchy: earlier.hierarchy, moved, entities, is_touched, revised, dimension })
+        let comparing = Comparing::of(now, earlier, moved);
+        let ((mentions, names), (bearers, (relations, revised))) = rayon::join(
+            || (comparing.mentions(), comparing.names()),
+            || {
+                let relations = || comparing.relations(&earlier.hierarchy, entities, related);
+                (comparing.bearers(), rayon::join(relations, || revised(sentences, earlier, moved)))
+            },
+        );
+        let mut is_touched = vec![false; now.names.entity_documents.len()];
+        for entity in [mentions, names, bearers, relations].into_iter().flat_map(|it| it.entities) {
+            is_touched[entity.index()] = true;
+        }
+        let (hierarchy, dimension) = (earlier.hierarchy, sentences.dimension);
+        Some(Self { hierarchy, moved, entities: comparing.entities, is_touched, revised, dimension })
     }
 
     /// Returns the report about a community of the earlier version, if these are its members, in order, and none of
@@ -137,8 +142,9 @@ fn revised(vectors: &Vectors<'_>, earlier: &Earlier<'_>, moved: Moved<'_>) -> Fx
         return stay.map(|(_, now)| now).collect();
     }
     let has_same = |before_at: SentenceOrdinal, now: SentenceOrdinal| {
-        before.scale(before_at.0).to_bits() == vectors.scale(now.0).to_bits()
-            && before.codes(before_at.0) == vectors.codes(now.0)
+        let (old, new) = (before.codes(before_at.0), vectors.codes(now.0));
+        // A vector that both read from one file is not compared with itself.
+        std::ptr::eq(old, new) || (before.scale(before_at.0).to_bits() == vectors.scale(now.0).to_bits() && old == new)
     };
     stay.filter(|(before, now)| !has_same(*before, *now)).map(|(_, now)| now).collect()
 }
@@ -148,46 +154,39 @@ fn now<K: Ordinal>(moved: &[u32], before: K) -> Option<K> {
     moved.get(before.index()).filter(|it| **it != NONE).map(|it| K::at(*it as usize))
 }
 
-/// Two versions, and the entities of the later one of which something else is said.
+/// Entities of the later of two versions of which something else is said there.
+#[derive(Default)]
+struct Touched {
+    entities: Vec<EntityOrdinal>,
+}
+
+/// Two versions.
 struct Comparing<'a> {
     now: EntityGraph<'a>,
     before: PassageGraph<'a>,
     resolution: Option<Resolution<'a>>,
     moved: Moved<'a>,
+    /// What each entity of the earlier version is now.
     entities: Vec<Option<EntityOrdinal>>,
-    is_touched: Vec<bool>,
 }
 
 impl<'a> Comparing<'a> {
     fn of(now: &EntityGraph<'a>, earlier: &Earlier<'a>, moved: Moved<'a>) -> Self {
         let Earlier { graph: before, resolution, .. } = *earlier;
-        let entities = now.names.entities_of(&before);
-        let is_touched = vec![false; now.names.entity_documents.len()];
-        Self { now: *now, before, resolution, moved, entities, is_touched }
-    }
-
-    fn touch(&mut self, entities: impl IntoIterator<Item = EntityOrdinal>) {
-        for entity in entities {
-            self.is_touched[entity.index()] = true;
-        }
+        Self { now: *now, before, resolution, moved, entities: now.names.entities_of(&before) }
     }
 
     /// Touches what entities of the earlier version are now.
-    fn touch_before(&mut self, entities: impl IntoIterator<Item = EntityOrdinal>) {
-        for entity in entities {
-            let now = self.entities[entity.index()];
-            self.touch(now);
-        }
+    fn touch_before(&self, touched: &mut Touched, entities: impl IntoIterator<Item = EntityOrdinal>) {
+        touched.entities.extend(entities.into_iter().filter_map(|entity| self.entities[entity.index()]));
     }
 
     /// Touches all that a name stands for now, and all that it stood for.
-    fn touch_referents(&mut self, name: Option<EntityOrdinal>, before: Option<EntityOrdinal>) {
+    fn touch_referents(&self, touched: &mut Touched, name: Option<EntityOrdinal>, before: Option<EntityOrdinal>) {
         let referents =
             |resolution: Option<Resolution<'_>>, name| resolution.map_or(vec![name], |it| it.referents(name));
-        let now = name.map_or_else(Vec::new, |name| referents(self.now.resolution, name));
-        let before = before.map_or_else(Vec::new, |name| referents(self.resolution, name));
-        self.touch(now);
-        self.touch_before(before);
+        touched.entities.extend(name.into_iter().flat_map(|name| referents(self.now.resolution, name)));
+        self.touch_before(touched, before.into_iter().flat_map(|name| referents(self.resolution, name)));
     }
 
     fn document(&self, before: DocumentOrdinal) -> Option<DocumentOrdinal> {
@@ -196,14 +195,14 @@ impl<'a> Comparing<'a> {
     }
 
     /// Touches the entities of passages whose mentions are others now, that are new, or that are gone.
-    fn mentions(&mut self) {
-        let (names, before) = (self.now.names, self.before);
-        let both = self.now;
+    fn mentions(&self) -> Touched {
+        let (names, before, both) = (self.now.names, self.before, self.now);
+        let mut touched = Touched::default();
         let mut was = vec![None; names.passage_count()];
         for passage in before.passages() {
             match now(self.moved.passages, passage) {
                 Some(now) => was[now.index()] = Some(passage),
-                None => self.touch_mentioned_before(Some(passage)),
+                None => self.touch_mentioned_before(&mut touched, passage),
             }
         }
         for (passage, was) in names.passages().zip(was) {
@@ -215,35 +214,39 @@ impl<'a> Comparing<'a> {
                 (self.entities[entity.index()], now(self.moved.sentences, sentence))
             });
             if was.is_none() || !mentions.eq(earlier) {
-                self.touch_mentioned_before(was);
+                if let Some(was) = was {
+                    self.touch_mentioned_before(&mut touched, was);
+                }
                 let document = names.passage_document[passage];
                 let mentioned = names.passage_mentions.of(passage).map(|it| names.mention_entity[it]);
                 // A name is spelled as it is mentioned, also where it stands for another entity.
-                self.touch(mentioned.flat_map(|name| [name, both.canonical(name, document)]));
+                touched.entities.extend(mentioned.flat_map(|name| [name, both.canonical(name, document)]));
             }
         }
+        touched
     }
 
-    fn touch_mentioned_before(&mut self, passage: Option<PassageOrdinal>) {
+    fn touch_mentioned_before(&self, touched: &mut Touched, passage: PassageOrdinal) {
         let (before, resolution) = (self.before, self.resolution);
-        let Some(passage) = passage else { return };
         let document = before.passage_document[passage];
         let names = before.passage_mentions.of(passage).map(|it| before.mention_entity[it]);
         let thing = |name| resolution.map_or(name, |it: Resolution<'_>| it.canonical(name, document));
-        self.touch_before(names.flat_map(|name| [name, thing(name)]));
+        self.touch_before(touched, names.flat_map(|name| [name, thing(name)]));
     }
 
     /// Touches the entities of names that stand for other ones now.
-    fn names(&mut self) {
+    fn names(&self) -> Touched {
+        let mut touched = Touched::default();
         for before in EntityOrdinal::first(self.entities.len()) {
             let Some(name) = self.entities[before.index()] else {
-                self.touch_referents(None, Some(before));
+                self.touch_referents(&mut touched, None, Some(before));
                 continue;
             };
             if !self.is_same_name(before, name) {
-                self.touch_referents(Some(name), Some(before));
+                self.touch_referents(&mut touched, Some(name), Some(before));
             }
         }
+        touched
     }
 
     fn is_same_name(&self, before: EntityOrdinal, name: EntityOrdinal) -> bool {
@@ -261,8 +264,9 @@ impl<'a> Comparing<'a> {
     }
 
     /// Touches the entities of names that other documents have now, or have in another way.
-    fn bearers(&mut self) {
+    fn bearers(&self) -> Touched {
         let (names, before) = (self.now.names, self.before);
+        let mut touched = Touched::default();
         let mut was = vec![None; names.entity_documents.len()];
         for (earlier, now) in EntityOrdinal::first(self.entities.len()).zip(&self.entities) {
             if let Some(now) = now {
@@ -279,33 +283,36 @@ impl<'a> Comparing<'a> {
             let earlier = earlier
                 .map(|(document, passage, kind)| (self.document(document), now(self.moved.passages, passage), kind));
             if !rows.eq(earlier) {
-                self.touch_referents(Some(name), was);
+                self.touch_referents(&mut touched, Some(name), was);
             }
         }
+        touched
     }
 
     /// Touches the ends of relations that weigh something else now, that are new, or that are gone.
-    fn relations(&mut self, hierarchy: &Hierarchy<'_>, entities: &[EntityOrdinal], related: &[Relation]) {
+    fn relations(&self, hierarchy: &Hierarchy<'_>, entities: &[EntityOrdinal], related: &[Relation]) -> Touched {
+        let mut touched = Touched::default();
         let now = |it: &Relation| (it.ends.map(|place| entities[place as usize]), it.weight);
         let mut related = related.iter().map(now).peekable();
         for (before, weight, _) in hierarchy.relations() {
             let [first, second] = before.map(|end| self.entities[end.index()]);
             let (Some(first), Some(second)) = (first, second) else {
-                self.touch_before(before);
+                self.touch_before(&mut touched, before);
                 continue;
             };
             let mut is_there = false;
             while let Some((ends, now)) = related.next_if(|it| it.0 <= [first, second]) {
                 match ends.cmp(&[first, second]) {
                     Ordering::Equal => is_there = now.to_bits() == weight.to_bits(),
-                    _ => self.touch(ends),
+                    _ => touched.entities.extend(ends),
                 }
             }
             if !is_there {
-                self.touch([first, second]);
+                touched.entities.extend([first, second]);
             }
         }
-        self.touch(related.flat_map(|it| it.0));
+        touched.entities.extend(related.flat_map(|it| it.0));
+        touched
     }
 }
 

@@ -7,11 +7,12 @@ use rayon::prelude::*;
 use super::{EdgeQuota, MatchOptions, Matched, Questions};
 use crate::domain::Cancellation;
 use crate::error::Result;
-use crate::graph::cells::Cells;
+use crate::graph::cells::{Cells, Looked};
 use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal};
 use crate::graph::packed::row;
 use crate::graph::panels::CosineRoom;
 use crate::graph::top;
+use crate::graph::vectors::{QuantizedVectors, Vectors};
 
 /// Returns a set of 64 bits that has the bit of every keyword.
 fn signature(keywords: &[KeywordOrdinal]) -> u64 {
@@ -74,13 +75,15 @@ impl Postings {
 
 /// Out-coming questions that look into cells together, at least and at most: after a change, small groups share few
 /// cells.
-const GROUP: Range<usize> = 64..1_024;
+pub(super) const GROUP: Range<usize> = 64..1_024;
 /// Groups for each thread, if they are not smaller for that.
 const GROUPS_PER_THREAD: usize = 4;
 /// Questions that one thread matches at a time: fewer are not worth a table of scores.
 const QUESTIONS_PER_TASK: usize = 256;
 /// Cosines that are compared at once.
 const LANES: usize = 16;
+/// Share by which a cosine may exceed the product of the lengths for rounding.
+const MARGIN: f32 = 1e-5;
 
 /// Which cells out-coming questions look into, by the cosine with a center.
 #[derive(Clone, Copy)]
@@ -89,12 +92,24 @@ pub(super) struct Reach<'a> {
     pub(super) least: &'a [f32],
     /// That from which on a cell need not be examined again, if any.
     pub(super) examined: Option<&'a [f32]>,
+    /// Which cells have at least the least, and the centers.
+    pub(super) looked: &'a Looked,
+    pub(super) centers: &'a QuantizedVectors,
 }
 
-impl Reach<'_> {
+impl<'a> Reach<'a> {
     fn of(self, question: OutgoingOrdinal) -> Range<f32> {
         let examined = self.examined.map_or(f32::INFINITY, |it| it[question.index()]);
         self.least[question.index()]..examined
+    }
+
+    /// Returns the centers of the cells, if they are known.
+    fn known(self, question: OutgoingOrdinal, vectors: &'a Vectors<'a>) -> Option<impl Iterator<Item = u16> + use<'a>> {
+        let is_due = move |center: &u16| {
+            let cosine = || vectors.cosine(question.0, &self.centers.view(), u32::from(*center));
+            self.examined.is_none_or(|examined| cosine() < examined[question.index()])
+        };
+        Some(self.looked.find(question.index())?.iter().copied().filter(is_due))
     }
 }
 
@@ -110,6 +125,8 @@ pub(super) struct Scoring<'a> {
     reach: Reach<'a>,
     /// The keywords of each in-coming question as a set of bits, by place in the cells.
     signatures: Vec<u64>,
+    /// The length of the longest vector of these: rounding makes some longer than 1.
+    longest: f32,
     options: &'a MatchOptions,
 }
 
@@ -120,7 +137,49 @@ struct Room {
     last: Vec<Option<OutgoingOrdinal>>,
     /// The cells that the questions of a group look into, each with the place of the question in its group.
     visits: Vec<(u32, usize)>,
+    by_cell: ByCell,
     cosines: CosineRoom,
+}
+
+/// The visits of a group, cell by cell.
+#[derive(Default)]
+pub(super) struct ByCell {
+    /// Where the visits of each cell end.
+    ends: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl ByCell {
+    /// Returns the cells that are visited, each with the places of the questions that do.
+    pub(super) fn sorted(&mut self, visits: &[(u32, usize)]) -> impl Iterator<Item = (u32, &[u32])> {
+        let Self { ends, places } = self;
+        let cells = visits.iter().map(|it| it.0 as usize + 1).max().unwrap_or(0);
+        ends.clear();
+        ends.resize(cells + 1, 0);
+        for (cell, _) in visits {
+            ends[*cell as usize + 1] += 1;
+        }
+        for cell in 0..cells {
+            ends[cell + 1] += ends[cell];
+        }
+        places.clear();
+        places.resize(visits.len(), 0);
+        for (cell, place) in visits {
+            let next = &mut ends[*cell as usize];
+            places[*next as usize] = *place as u32;
+            *next += 1;
+        }
+        // Every cell now ends where the next one began.
+        let (ends, places): (&[u32], &[u32]) = (ends, places);
+        let start = move |cell: usize| cell.checked_sub(1).map_or(0, |before| ends[before] as usize);
+        let row = move |cell: usize| (cell as u32, &places[start(cell)..ends[cell] as usize]);
+        (0..cells).map(row).filter(|(_, places)| !places.is_empty())
+    }
+}
+
+/// Returns the length of a vector.
+fn length(vectors: &Vectors<'_>, row: u32) -> f32 {
+    vectors.cosine(row, vectors, row).sqrt()
 }
 
 /// An in-coming question with its SIM.
@@ -161,7 +220,8 @@ impl<'a> Scoring<'a> {
         options: &'a MatchOptions,
     ) -> Self {
         let signatures = cells.members().par_iter().map(|it| signature(incoming.keywords_of(IncomingOrdinal(*it))));
-        Self { outgoing, incoming, postings, all, cells, reach, signatures: signatures.collect(), options }
+        let longest = cells.members().par_iter().map(|it| length(&incoming.vectors, *it)).reduce(|| 0.0, f32::max);
+        Self { outgoing, incoming, postings, all, cells, reach, signatures: signatures.collect(), longest, options }
     }
 
     /// Returns the same with other candidates by keyword, and another reach.
@@ -248,26 +308,49 @@ impl<'a> Scoring<'a> {
 
     /// Scores the candidates near the questions of a group, cell by cell.
     fn by_vector(&self, group: &mut [Asking], room: &mut Room) {
-        let Room { visits, cosines, .. } = room;
+        let Room { visits, by_cell, cosines, .. } = room;
         let vectors = &self.outgoing.vectors;
         let rows: Vec<u32> = group.iter().map(|asking| asking.question.0).collect();
         visits.clear();
-        let range = |place: usize| self.reach.of(group[place].question);
-        self.cells.within((vectors, &rows), range, cosines, visits);
-        visits.sort_unstable();
-        for of_cell in visits.chunk_by(|a, b| a.0 == b.0) {
-            let rows: Vec<u32> = of_cell.iter().map(|(_, place)| rows[*place]).collect();
-            self.cells.visit(of_cell[0].0, (vectors, &rows), cosines, |row, places, cosines| {
-                self.near(&mut group[of_cell[row].1], places, cosines);
+        let mut unknown = Vec::new();
+        for (place, asking) in group.iter().enumerate().filter(|it| self.may_find(it.1)) {
+            match self.reach.known(asking.question, vectors) {
+                Some(centers) => {
+                    let cells = centers.filter_map(|center| self.cells.around(center));
+                    visits.extend(cells.map(|cell| (cell, place)));
+                }
+                None => unknown.push(place),
+            }
+        }
+        let (known, of_unknown): (usize, Vec<u32>) = (visits.len(), unknown.iter().map(|place| rows[*place]).collect());
+        let range = |at: usize| self.reach.of(group[unknown[at]].question);
+        self.cells.within((vectors, &of_unknown), range, cosines, visits);
+        visits[known..].iter_mut().for_each(|(_, at)| *at = unknown[*at]);
+        for (cell, places) in by_cell.sorted(visits) {
+            let rows: Vec<u32> = places.iter().map(|place| rows[*place as usize]).collect();
+            self.cells.visit(cell, (vectors, &rows), cosines, |row, members, cosines| {
+                self.near(&mut group[places[row] as usize], members, cosines);
             });
         }
+    }
+
+    /// Returns whether a candidate by vector may be better than what a question has: not if it would have to be longer
+    /// than all are.
+    fn may_find(&self, asking: &Asking) -> bool {
+        let nearest = length(&self.outgoing.vectors, asking.question.0) * self.longest;
+        self.least(asking) <= nearest * (1.0 + MARGIN)
+    }
+
+    /// Returns the least cosine with which a candidate by vector may suffice, less a margin for rounding.
+    fn least(&self, asking: &Asking) -> f32 {
+        2.0 * self.floor(asking) - asking.jaccard_max - 1e-6
     }
 
     /// Scores candidates by vector: `places` among the members of the cells, each with its cosine.
     fn near(&self, asking: &mut Asking, places: Range<usize>, cosines: &[f32]) {
         for (first, cosines) in places.step_by(LANES).zip(cosines.chunks(LANES)) {
-            // The least cosine that may suffice, less a margin for rounding; few reach it.
-            let least = 2.0 * self.floor(asking) - asking.jaccard_max - 1e-6;
+            // Few reach it.
+            let least = self.least(asking);
             if cosines.iter().map(|cosine| u32::from(*cosine >= least)).sum::<u32>() == 0 {
                 continue;
             }

@@ -3,7 +3,7 @@
 use super::difference::{Marks, Placed};
 use super::{MatchOptions, Matched, VERSION};
 use crate::graph::arrays::Elsewhere;
-use crate::graph::cells::Fineness;
+use crate::graph::cells::{Fineness, Looked};
 use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal, Position, Rows};
 use crate::graph::vectors::Vectors;
 
@@ -22,6 +22,8 @@ arrays! {
     outgoing_mark: Column<OutgoingOrdinal, u64> = "outgoing.mark" [each outgoing],
     /// The cosine of the last center whose cell was looked into for each.
     outgoing_reach: Column<OutgoingOrdinal, f32> = "outgoing.reach" [each outgoing_mark],
+    /// The cells that were looked into for each, as many for all; none if these were all.
+    outgoing_cells: Column<Position, u16> = "outgoing.cells" later [],
     /// The matches of each: rows of `matched_incoming`.
     outgoing_matched: Rows<OutgoingOrdinal, Position> = "outgoing.matched" [rows outgoing_mark matched_incoming],
     /// The in-coming question, best first in each row.
@@ -31,7 +33,12 @@ arrays! {
 }
 
 impl PackedMatches {
-    pub(super) fn of(matched: &[Matched], marks: Marks, placed: Placed, reach: Vec<f32>, settings: u64) -> Self {
+    pub(super) fn of(
+        matched: &[Matched],
+        (marks, placed): (Marks, Placed),
+        (reach, looked): (Vec<f32>, Looked),
+        settings: u64,
+    ) -> Self {
         let mut outgoing_matched = vec![0; marks.outgoing.len() + 1];
         for it in matched {
             outgoing_matched[it.outgoing.index() + 1] += 1;
@@ -46,6 +53,7 @@ impl PackedMatches {
             center: placed.centers.into_iter().map(IncomingOrdinal).collect(),
             outgoing_mark: marks.outgoing,
             outgoing_reach: reach,
+            outgoing_cells: looked.into_cells(),
             outgoing_matched,
             matched_incoming: matched.iter().map(|it| it.incoming).collect(),
             matched_similarity: matched.iter().map(|it| it.similarity).collect(),

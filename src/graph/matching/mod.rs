@@ -15,7 +15,7 @@ mod kept;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::cells::{self, Cells, Fineness};
+use super::cells::{self, Cells, Fineness, Looked, Search};
 use super::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Position, Rows,
 };
@@ -24,7 +24,7 @@ use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
 pub use candidates::jaccard;
-use candidates::{Postings, Reach, Scored, Scoring};
+use candidates::{GROUP, Postings, Reach, Scored, Scoring};
 pub use difference::mark_without_vector;
 use difference::{Difference, Marks, Placed, Surviving};
 pub use edges::{PassageEdge, edges};
@@ -143,7 +143,11 @@ pub fn match_questions(
     // Those that look into other cells than before are compared with what is in these. Those that would not find all
     // their matches again are matched anew.
     let examined = reach.clone();
-    let shifted = by_nearest_center(&shifted, outgoing, (&placed.vectors, fineness), &mut reach);
+    let renumbered = earlier.as_ref().map(|it| placed.renumbered(it));
+    let mut looked = Looked::of(outgoing.passage.len(), placed.centers.len(), fineness, |question, cells| {
+        renumbered.as_ref().is_some_and(|it| it.put_cells(question, cells))
+    });
+    let shifted = by_nearest_center(&shifted, outgoing, (&placed.vectors, fineness), (&mut reach, &mut looked));
     let finds = |question: OutgoingOrdinal, it: IncomingOrdinal| {
         let (asked, answered) = (outgoing.keywords_of(question), incoming.keywords_of(it));
         placed.is_within(it, (&outgoing.vectors, question.0), reach[question.index()])
@@ -152,17 +156,17 @@ pub fn match_questions(
     let finds_all = |question: &OutgoingOrdinal| before(*question).iter().all(|it| finds(*question, it.0));
     let (shifted, others): (Vec<_>, Vec<_>) = shifted.into_par_iter().partition(finds_all);
     anew.extend(others);
-    let is_copied = (anew.len() + shifted.len()).saturating_mul(options.neighbors) > incoming.passage.len();
+    let is_copied = anew.len() + shifted.len() > COPIED_MIN;
     let cells = Cells::of(incoming.vectors, placed.members(), &placed.vectors, is_copied);
-    let anew = by_nearest_center(&anew, outgoing, (&placed.vectors, fineness), &mut reach);
+    let anew = by_nearest_center(&anew, outgoing, (&placed.vectors, fineness), (&mut reach, &mut looked));
     cancellation.check()?;
     let score =
         |candidates, cells, reach| Scoring::of((outgoing, incoming), (candidates, &postings), (cells, reach), options);
-    let (all, none) = (Reach { least: &reach, examined: None }, Postings::default());
+    let all = Reach { least: &reach, examined: None, looked: &looked, centers: &placed.vectors };
     let scoring = score(&postings, &cells, all);
     let mut matched = scoring.matches(&anew, |_| Vec::new(), cancellation)?;
     let others = Reach { examined: Some(&examined), ..all };
-    let shifted_matches = scoring.with(&none, others).matches(&shifted, before, cancellation)?;
+    let shifted_matches = scoring.with(&Postings::default(), others).matches(&shifted, before, cancellation)?;
 
     // All but those that are matched anew keep their matches, unless a new candidate is better.
     let cells = Cells::of(incoming.vectors, added.members, &placed.vectors, true);
@@ -174,7 +178,7 @@ pub fn match_questions(
     matched.extend(scoring.matches(&shifted, best, cancellation)?);
     // Best first within a question, as they were found.
     matched.sort_by_key(|it| it.outgoing);
-    Ok(PackedMatches::of(&matched, marks, placed, reach, settings))
+    Ok(PackedMatches::of(&matched, (marks, placed), (reach, looked), settings))
 }
 
 /// Returns matches by question, as they come.
@@ -186,16 +190,20 @@ fn by_question(matched: Vec<Matched>) -> FxHashMap<OutgoingOrdinal, Vec<Scored>>
     found
 }
 
+/// Questions to match from which on all vectors in cells are copied once, and not those of a cell for each group.
+const COPIED_MIN: usize = 16 * GROUP.end;
 /// Questions whose nearest centers one thread finds at a time.
 const QUESTIONS_PER_TASK: usize = 64;
+/// Questions whose searches are held at a time.
+const QUESTIONS_AT_ONCE: usize = 1 << 16;
 
-/// Puts how far each of these questions reaches into `reach`. Returns them by their nearest centers: neighbors in this
-/// order look into the same cells, which are read from memory once for all of them.
+/// Puts how far each of these questions reaches into `reach`, and which cells it looks into. Returns them by their
+/// nearest centers: neighbors in this order look into the same cells, which are read from memory once for all of them.
 fn by_nearest_center(
     questions: &[OutgoingOrdinal],
     outgoing: &Questions<'_, OutgoingOrdinal>,
     (centers, fineness): (&QuantizedVectors, Fineness),
-    reach: &mut [f32],
+    (reach, looked): (&mut [f32], &mut Looked),
 ) -> Vec<OutgoingOrdinal> {
     if centers.is_empty() {
         return questions.to_vec();
@@ -203,18 +211,20 @@ fn by_nearest_center(
     let centers = Panels::of_all(centers);
     let of_some = |room: &mut CosineRoom, questions: &[OutgoingOrdinal]| {
         let rows: Vec<u32> = questions.iter().map(|question| question.0).collect();
-        let found = cells::reaches(&outgoing.vectors, &rows, &centers, fineness, room);
-        let found = found.into_iter().zip(questions).map(|((nearest, reach), question)| (nearest, *question, reach));
-        found.collect::<Vec<_>>()
+        cells::searches(&outgoing.vectors, &rows, &centers, fineness, room)
     };
-    let some = questions.par_chunks(QUESTIONS_PER_TASK).map_init(CosineRoom::default, of_some);
-    let mut found: Vec<(u32, OutgoingOrdinal, f32)> = some.flatten_iter().collect();
-    found.sort_unstable_by_key(|it| (it.0, it.1));
-    let ordered = found.into_iter().map(|(_, question, own)| {
-        reach[question.index()] = own;
-        question
-    });
-    ordered.collect()
+    let mut ordered: Vec<(u32, OutgoingOrdinal)> = Vec::with_capacity(questions.len());
+    for questions in questions.chunks(QUESTIONS_AT_ONCE) {
+        let some = questions.par_chunks(QUESTIONS_PER_TASK).map_init(CosineRoom::default, of_some);
+        let found: Vec<Vec<Search>> = some.collect();
+        for (question, search) in questions.iter().zip(found.iter().flatten()) {
+            reach[question.index()] = search.reach;
+            looked.put(question.index(), &search.cells);
+            ordered.push((search.nearest, *question));
+        }
+    }
+    ordered.sort_unstable();
+    ordered.into_iter().map(|it| it.1).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::candidates::ByCell;
 use super::*;
 use crate::graph::vectors::QuantizedVectors;
 
@@ -153,6 +154,7 @@ proptest! {
         cell_rows_max in prop_oneof![Just(usize::MAX), 1usize..30],
         keyword_frequency_max in 0usize..60,
         has_vectors in prop::bool::weighted(0.9),
+        has_cells in prop::bool::weighted(0.9),
     ) {
         let options = MatchOptions { keyword_frequency_max, neighbors, cell_rows_max, quota };
         let stop = Cancellation::default();
@@ -162,7 +164,13 @@ proptest! {
             if !has_vectors {
                 (asked.vectors, answered.vectors) = (Vectors::default(), Vectors::default());
             }
-            let before = earlier.as_ref().map(|(side, matches)| Earlier {
+            // An earlier program did not keep the cells of searches.
+            let matches = |matches: &PackedMatches| PackedMatches {
+                outgoing_cells: if has_cells { matches.outgoing_cells.clone() } else { Vec::new() },
+                ..matches.clone()
+            };
+            let kept = earlier.as_ref().map(|(side, it)| (side, matches(it)));
+            let before = kept.as_ref().map(|(side, matches)| Earlier {
                 matches: matches.view(),
                 incoming: if has_vectors { side.vectors.view() } else { Vectors::default() },
                 frequent: frequent(side, keyword_frequency_max),
@@ -178,7 +186,7 @@ proptest! {
     #[test]
     fn what_is_forged_of_an_earlier_matching_breaks_nothing(
         sides in [edited(), edited()],
-        numbers in prop::collection::vec((0usize..9, any::<prop::sample::Index>(), any::<u32>()), 1..8),
+        numbers in prop::collection::vec((0usize..11, any::<prop::sample::Index>(), any::<u32>()), 1..8),
     ) {
         let options = MatchOptions { keyword_frequency_max: 20, neighbors: 20, ..UNBOUNDED };
         let stop = Cancellation::default();
@@ -186,8 +194,15 @@ proptest! {
         let mut before = match_questions(&outgoing[0].view(), &incoming[0].view(), &options, None, &stop).unwrap();
         for (array, place, number) in numbers {
             let questions = before.incoming_mark.len();
-            let PackedMatches { incoming_cell, center, matched_incoming, outgoing_reach, matched_similarity, .. } =
-                &mut before;
+            let PackedMatches {
+                incoming_cell,
+                center,
+                matched_incoming,
+                outgoing_reach,
+                outgoing_cells,
+                matched_similarity,
+                ..
+            } = &mut before;
             let set = |numbers: &mut [u32], below: usize| {
                 if !numbers.is_empty() && below > 0 {
                     numbers[place.index(numbers.len())] = number % below as u32;
@@ -200,6 +215,11 @@ proptest! {
                 4 | 5 => set(bytemuck::cast_slice_mut(matched_incoming), questions),
                 6 if !outgoing_reach.is_empty() => outgoing_reach[0] = f32::from_bits(number),
                 7 if !matched_similarity.is_empty() => matched_similarity[0] = f32::from_bits(number),
+                8 if !outgoing_cells.is_empty() => {
+                    let at = place.index(outgoing_cells.len());
+                    outgoing_cells[at] = number as u16;
+                }
+                9 => drop(outgoing_cells.pop()),
                 _ => before.incoming_mark.reverse(),
             }
         }
@@ -273,4 +293,15 @@ fn a_quota_counts_edges_within_and_across_documents() {
     assert_eq!(passages(EdgeQuota::Best), [1]);
     assert_eq!(passages(EdgeQuota::Split { within: 0, across: 2 }), [2, 4]);
     assert_eq!(passages(EdgeQuota::Split { within: 3, across: 1 }), [1, 2]);
+}
+
+#[test]
+fn visits_are_made_cell_by_cell() {
+    let visits = [(3, 0), (1, 0), (3, 1), (0, 2), (1, 2)];
+    let mut room = ByCell::default();
+    for _ in 0..2 {
+        let sorted: Vec<_> = room.sorted(&visits).map(|(cell, places)| (cell, places.to_vec())).collect();
+        assert_eq!(sorted, [(0, vec![2]), (1, vec![0, 2]), (3, vec![0, 1])]);
+        assert_eq!(room.sorted(&[]).count(), 0);
+    }
 }

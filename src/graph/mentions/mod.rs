@@ -9,6 +9,7 @@
 mod difference;
 mod find;
 mod kept;
+mod kept_rows;
 mod pack;
 mod prose;
 

@@ -2,11 +2,11 @@
 
 use super::find::{Mention, PassageMentions};
 use super::{Mentioned, NamedDocument, Names, PackedNameStatistics};
-use crate::graph::elements::{Interned, pack_own, postings};
+use crate::graph::elements::{Interned, own_names, postings};
 use crate::graph::ordinal::{
     CueOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal,
 };
-use crate::graph::packed::{NO_CUE, PackedGraph, back_to_back, entity_flag, row};
+use crate::graph::packed::{NO_CUE, PackedGraph, PassageGraph, back_to_back, entity_flag, row};
 use crate::text::is_stop_word;
 
 /// Numbers documents, passages and sentences.
@@ -99,8 +99,9 @@ pub(super) fn mentions(
 pub(super) fn finish(names: &Names, statistics: &mut PackedNameStatistics, packed: &mut PackedGraph) {
     let entities = packed.entity_name_ends.len();
     statistics.add_shared(&names.shared);
-    bearers(names, packed);
-    postings(entities, packed);
+    let graph = packed.view();
+    let (posted, borne) = rayon::join(|| postings(entities, &graph), || bearers(names, &graph));
+    *packed = std::mem::take(packed).or(posted).or(borne);
     flags(names, &statistics.lower_counts(entities), packed);
 }
 
@@ -121,22 +122,20 @@ fn flags(names: &Names, lower: &[u32], packed: &mut PackedGraph) {
     packed.entity_flags = graph.entity_name_ends.ordinals().map(flag).collect();
 }
 
-fn bearers(names: &Names, packed: &mut PackedGraph) {
-    let mut entity_bearers = vec![0];
-    let graph = packed.view();
+/// Returns the documents that bear each name, and the names of each document.
+fn bearers(names: &Names, graph: &PassageGraph<'_>) -> PackedGraph {
     let keys = graph.names();
-    let (mut documents, mut passages, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
+    let mut borne = PackedGraph { entity_bearers: vec![0], ..PackedGraph::default() };
     for entity in graph.entity_name_ends.ordinals() {
         for &(document, kind) in names.bearers.get(keys.get(entity)).map_or(&[][..], Vec::as_slice) {
-            documents.push(DocumentOrdinal(document));
-            passages.push(PassageOrdinal(packed.document_passages[document as usize]));
-            kinds.push(kind as u32);
+            borne.bearer_document.push(DocumentOrdinal(document));
+            borne.bearer_passage.push(PassageOrdinal(graph.document_passages.items()[document as usize]));
+            borne.bearer_kind.push(kind as u32);
         }
-        entity_bearers.push(documents.len() as u32);
+        borne.entity_bearers.push(borne.bearer_document.len() as u32);
     }
-    packed.entity_bearers = entity_bearers;
-    (packed.bearer_document, packed.bearer_passage, packed.bearer_kind) = (documents, passages, kinds);
-    pack_own(packed);
+    (borne.document_own, borne.own_entity) = own_names(graph.document_count(), &borne.view());
+    borne
 }
 
 fn rows_of_mentions(

@@ -417,7 +417,7 @@ fn passages_of_which_mentions_were_left_out_are_known_to_the_next_version() {
 }
 
 #[test]
-fn a_forged_version_with_a_name_twice_is_not_used() {
+fn a_forged_version_with_a_name_twice_or_a_mention_elsewhere_is_not_used() {
     let document = |text: &str| Changing { title: None, passages: vec![text.to_owned()], media_type: "text/plain" };
     let corpus = [document("They met Ada Lund. Then Ada Lund left."), document("They met Bo Quill in Harl.")];
     let (mut packed, mentioned) = pack_corpus(&corpus, None);
@@ -425,6 +425,10 @@ fn a_forged_version_with_a_name_twice_is_not_used() {
     let earlier =
         |packed: &PackedGraph| pack_after((&corpus, packed, &mentioned.statistics), &[Some(0), Some(1)], &corpus);
     assert_eq!(earlier(&packed).0, anew);
+    let last = packed.mention_sentence.len() - 1;
+    packed.mention_sentence.swap(0, last);
+    assert_eq!(earlier(&packed).0, anew);
+    packed.mention_sentence.swap(0, last);
     let first = packed.entity_name_ends[0] as usize;
     packed.entity_name_ends = packed.entity_name_ends.iter().map(|_| first as u32).collect();
     packed.entity_names.truncate(first);

@@ -1,7 +1,7 @@
 //! The names of a graph by the entities that they stand for.
 
 use super::Resolution;
-use crate::graph::elements::{pack_own, postings};
+use crate::graph::elements::{own_names, postings};
 use crate::graph::ordinal::{DocumentOrdinal, EntityOrdinal, Ordinal as _};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 
@@ -36,7 +36,8 @@ impl<'a> From<PassageGraph<'a>> for EntityGraph<'a> {
 /// no cues, questions or edges. Names merged into others have no mentions left.
 #[must_use]
 pub fn resolved(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> PackedGraph {
-    let mut found = PackedGraph {
+    let (mentioned, borne) = rayon::join(|| mentions(graph, resolution), || bearers(graph, resolution));
+    let names = PackedGraph {
         document_passages: graph.document_passages.items().to_vec(),
         passage_document: graph.passage_document.items().to_vec(),
         passage_sentences: graph.passage_sentences.items().to_vec(),
@@ -46,32 +47,34 @@ pub fn resolved(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> Packed
         entity_flags: graph.entity_flags.items().to_vec(),
         ..PackedGraph::default()
     };
-    mentions(graph, resolution, &mut found);
-    bearers(graph, resolution, &mut found);
-    found
+    names.or(mentioned).or(borne)
 }
 
-fn mentions(graph: &PassageGraph<'_>, resolution: &Resolution<'_>, found: &mut PackedGraph) {
-    found.passage_mentions.push(0);
+fn mentions(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> PackedGraph {
+    let mut found = PackedGraph { passage_mentions: vec![0], ..PackedGraph::default() };
     found.mention_entity.reserve_exact(graph.mention_entity.len());
     found.mention_sentence.reserve_exact(graph.mention_entity.len());
+    let mut own = Vec::new();
     for passage in graph.passages() {
         let document = graph.passage_document[passage];
         let thing = |mention| resolution.canonical(graph.mention_entity[mention], document);
         let mentions = graph.passage_mentions.of(passage);
-        let mut mentions: Vec<_> = mentions.map(|it| (thing(it), graph.mention_sentence[it])).collect();
-        mentions.sort_unstable();
-        mentions.dedup();
-        for (entity, sentence) in mentions {
+        own.extend(mentions.map(|it| (thing(it), graph.mention_sentence[it])));
+        own.sort_unstable();
+        own.dedup();
+        for (entity, sentence) in own.drain(..) {
             found.mention_entity.push(entity);
             found.mention_sentence.push(sentence);
         }
         found.passage_mentions.push(found.mention_entity.len() as u32);
     }
-    postings(found.entity_name_ends.len(), found);
+    let with_passages = PassageGraph { passage_document: graph.passage_document, ..found.view() };
+    let posted = postings(graph.entity_name_ends.len(), &with_passages);
+    found.or(posted)
 }
 
-fn bearers(graph: &PassageGraph<'_>, resolution: &Resolution<'_>, found: &mut PackedGraph) {
+fn bearers(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> PackedGraph {
+    let mut found = PackedGraph::default();
     let names = graph.entity_documents.ordinals();
     let bearers = names.flat_map(|name| graph.entity_bearers.of(name).map(move |bearer| (name, bearer)));
     let mut borne: Vec<_> = bearers
@@ -94,5 +97,6 @@ fn bearers(graph: &PassageGraph<'_>, resolution: &Resolution<'_>, found: &mut Pa
         rows[at] += rows[at - 1];
     }
     found.entity_bearers = rows;
-    pack_own(found);
+    (found.document_own, found.own_entity) = own_names(graph.document_count(), &found.view());
+    found
 }
