@@ -32,7 +32,7 @@ const ENTRY_BYTES: usize = NAME_BYTES + 16;
 const SECTION_COUNT_MAX: usize = 1024;
 const ALIGNMENT: usize = 8;
 /// Bytes that are gathered before they are hashed and written: hashes of many bytes cost a fraction of those of few.
-const BUFFER_BYTES: usize = 1 << 18;
+pub(super) const BUFFER_BYTES: usize = 1 << 18;
 
 /// Writes the bytes of a section.
 pub(crate) type Gather<'a> = dyn Fn(&mut dyn Write) -> io::Result<()> + 'a;

@@ -1,14 +1,14 @@
 //! `texts.bin`: the texts of passages, documents and questions, mapped; read only when shown.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart};
 use super::records::Seal;
-use super::sections::{self, Contents, Gather, Sections};
+use super::sections::{self, BUFFER_BYTES, Contents, Gather, Sections};
 use super::stamp::Stamp;
 use super::version_files::HeldFile;
 use crate::domain::{DocumentId, Metadata, PassageId, QuestionId, QuestionOrigin, Span};
@@ -63,21 +63,21 @@ struct Gathered<'a> {
 impl<'a> Gathered<'a> {
     /// The ids of items.
     fn ids<T>(items: &'a [T], id: impl Fn(&'a T) -> &'a [u8; 16] + 'a) -> Self {
-        let gather = move |file: &mut dyn Write| items.iter().try_for_each(|it| file.write_all(id(it)));
+        let gather = move |file: &mut dyn Write| write_each(file, items.iter().map(&id));
         Self { bytes: size_of::<[u8; 16]>() * items.len(), gather: Box::new(gather) }
     }
 
     /// Where the text of each item ends, and the texts back to back.
     fn texts<T>(items: &'a [T], text: impl Fn(&'a T) -> &'a str + Copy + 'a) -> [Self; 2] {
         let ends = move |file: &mut dyn Write| {
-            let mut end = 0;
-            items.iter().try_for_each(|item| {
-                end += text(item).len() as u64;
-                file.write_all(&end.to_ne_bytes())
-            })
+            let end = |end: &mut u64, item| {
+                *end += text(item).len() as u64;
+                Some(end.to_ne_bytes())
+            };
+            write_each(file, items.iter().scan(0, end))
         };
         let bytes = items.iter().map(|item| text(item).len()).sum();
-        let texts = move |file: &mut dyn Write| items.iter().try_for_each(|it| file.write_all(text(it).as_bytes()));
+        let texts = move |file: &mut dyn Write| write_each(file, items.iter().map(text));
         [
             Self { bytes: size_of::<u64>() * items.len(), gather: Box::new(ends) },
             Self { bytes, gather: Box::new(texts) },
@@ -87,6 +87,20 @@ impl<'a> Gathered<'a> {
     fn contents(&self) -> Contents<'_> {
         Contents::Gathered(self.bytes, self.gather.as_ref())
     }
+}
+
+/// Writes items back to back, many at once: a call for each of millions takes longer than copying it.
+fn write_each(file: &mut dyn Write, items: impl Iterator<Item = impl AsRef<[u8]>>) -> io::Result<()> {
+    let mut waiting = Vec::with_capacity(BUFFER_BYTES);
+    for item in items {
+        let item = item.as_ref();
+        if waiting.len() + item.len() > BUFFER_BYTES {
+            file.write_all(&waiting)?;
+            waiting.clear();
+        }
+        waiting.extend_from_slice(item);
+    }
+    file.write_all(&waiting)
 }
 
 /// Writes `texts.bin`.

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::layers::{norm, product};
 use super::untouched::Moved;
@@ -180,7 +179,8 @@ impl<'a> Carried<'a> {
         if of_layer.is_empty() || numbers.is_empty() {
             return None;
         }
-        let position: FxHashMap<u32, usize> = numbers.iter().copied().zip(0..).collect();
+        let mut places = vec![NONE; numbers.iter().max().map_or(0, |most| *most as usize + 1)];
+        (0..).zip(numbers).for_each(|(place, number)| places[*number as usize] = place);
         let mut memberships: Vec<Vec<(u32, f32)>> = vec![Vec::new(); numbers.len()];
         for (cluster, summary) in (0..).zip(&of_layer) {
             for (member, weight) in hierarchy.summarized(*summary) {
@@ -189,13 +189,14 @@ impl<'a> Carried<'a> {
                 } else {
                     Some(self.summaries[member as usize])
                 };
-                if let Some(at) = now.and_then(|it| position.get(&it)) {
-                    memberships[*at].push((cluster, weight));
+                let place = now.and_then(|it| places.get(it as usize)).filter(|place| **place != NONE);
+                if let Some(place) = place {
+                    memberships[*place as usize].push((cluster, weight));
                 }
             }
         }
         join_nearest(&mut memberships, &of_layer, below, &hierarchy);
-        let (clusters, renumbered) = numbered(&memberships, of_layer.len());
+        let (clusters, renumbered) = numbered(memberships, of_layer.len());
         for (summary, now) in of_layer.iter().zip(renumbered) {
             self.summaries[summary.index()] = if now == NONE { NONE } else { first + now };
             self.before.extend((now != NONE).then_some(*summary));
@@ -299,7 +300,7 @@ fn means(memberships: &[Vec<(u32, f32)>], clusters: usize, below: &Below<'_>) ->
 }
 
 /// Returns memberships as clusters that all have members, and the number that each of before has now, or [`NONE`].
-fn numbered(memberships: &[Vec<(u32, f32)>], count: usize) -> (SoftClusters, Vec<u32>) {
+fn numbered(memberships: Vec<Vec<(u32, f32)>>, count: usize) -> (SoftClusters, Vec<u32>) {
     let mut numbers = vec![NONE; count];
     memberships.iter().flatten().for_each(|(cluster, _)| numbers[*cluster as usize] = 0);
     let mut next = 0;
@@ -308,8 +309,7 @@ fn numbered(memberships: &[Vec<(u32, f32)>], count: usize) -> (SoftClusters, Vec
         next += 1;
     }
     let mut clusters = SoftClusters { count: next as usize, rows: vec![0], ..SoftClusters::default() };
-    for of_one in memberships {
-        let mut of_one = of_one.clone();
+    for mut of_one in memberships {
         of_one.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         clusters.cluster.extend(of_one.iter().map(|it| numbers[it.0 as usize]));
         clusters.weight.extend(of_one.iter().map(|it| it.1));

@@ -313,13 +313,17 @@ impl<'a> Scoring<'a> {
         let rows: Vec<u32> = group.iter().map(|asking| asking.question.0).collect();
         visits.clear();
         let mut unknown = Vec::new();
-        for (place, asking) in group.iter().enumerate().filter(|it| self.may_find(it.1)) {
+        for (place, asking) in group.iter().enumerate() {
+            let found = visits.len();
             match self.reach.known(asking.question, vectors) {
                 Some(centers) => {
                     let cells = centers.filter_map(|center| self.cells.around(center));
                     visits.extend(cells.map(|cell| (cell, place)));
+                    if visits.len() > found && !self.may_find(asking) {
+                        visits.truncate(found);
+                    }
                 }
-                None => unknown.push(place),
+                None => unknown.extend(self.may_find(asking).then_some(place)),
             }
         }
         let (known, of_unknown): (usize, Vec<u32>) = (visits.len(), unknown.iter().map(|place| rows[*place]).collect());
@@ -337,8 +341,10 @@ impl<'a> Scoring<'a> {
     /// Returns whether a candidate by vector may be better than what a question has: not if it would have to be longer
     /// than all are.
     fn may_find(&self, asking: &Asking) -> bool {
-        let nearest = length(&self.outgoing.vectors, asking.question.0) * self.longest;
-        self.least(asking) <= nearest * (1.0 + MARGIN)
+        let least = self.least(asking);
+        // Vectors are about as long as 1.
+        let nearest = || length(&self.outgoing.vectors, asking.question.0) * self.longest;
+        least <= 0.9 || least <= nearest() * (1.0 + MARGIN)
     }
 
     /// Returns the least cosine with which a candidate by vector may suffice, less a margin for rounding.

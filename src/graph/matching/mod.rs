@@ -148,6 +148,10 @@ pub fn match_questions(
         renumbered.as_ref().is_some_and(|it| it.put_cells(question, cells))
     });
     let shifted = by_nearest_center(&shifted, outgoing, (&placed.vectors, fineness), (&mut reach, &mut looked));
+    // An earlier program did not keep the cells, and none are kept where too many are equally near.
+    let is_unknown = |it: &&OutgoingOrdinal| looked.find(it.index()).is_none() && reach[it.index()].is_finite();
+    let unknown: Vec<_> = kept.iter().filter(is_unknown).filter(|_| !looked.is_empty()).copied().collect();
+    let _neighbors = by_nearest_center(&unknown, outgoing, (&placed.vectors, fineness), (&mut reach, &mut looked));
     let finds = |question: OutgoingOrdinal, it: IncomingOrdinal| {
         let (asked, answered) = (outgoing.keywords_of(question), incoming.keywords_of(it));
         placed.is_within(it, (&outgoing.vectors, question.0), reach[question.index()])
