@@ -50,7 +50,7 @@ pub(crate) struct Relation {
 }
 
 /// Returns the relations among entities, each pair once with the sum of its weights, by their places in `entities`,
-/// which are in order.
+/// which are in order. What is `known` of an earlier version saves work and does not change the result.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ pub(crate) struct Relation {
 pub(crate) fn relations(
     graph: &PassageGraph<'_>,
     entities: &[EntityOrdinal],
-    extracted: &Extracted<'_>,
+    (extracted, known): (&Extracted<'_>, Option<&KnownRelations<'_>>),
     cancellation: &Cancellation,
 ) -> Result<Vec<Relation>> {
     let mentioned = Mentioned::of(graph, entities, cancellation)?;
@@ -70,7 +70,8 @@ pub(crate) fn relations(
     let mut by_model: Vec<(u32, OtherEnd)> = by_model.collect();
     // Stable, as below.
     by_model.sort_by_key(|it| it.0);
-    summed(&mentioned, &by_model, cancellation)
+    let known = known.filter(|_| by_model.is_empty()).map(|known| (known, affected(&mentioned, known)));
+    summed(&mentioned, &by_model, known, cancellation)
 }
 
 /// Returns those that rules find.
@@ -83,7 +84,56 @@ pub(crate) fn relations_by_rule(
     entities: &[EntityOrdinal],
     cancellation: &Cancellation,
 ) -> Result<Vec<Relation>> {
-    summed(&Mentioned::of(graph, entities, cancellation)?, &[], cancellation)
+    summed(&Mentioned::of(graph, entities, cancellation)?, &[], None, cancellation)
+}
+
+/// What an earlier version says of relations, by rules alone, and what may be otherwise now.
+pub(crate) struct KnownRelations<'k> {
+    /// Whether something else is now said of each entity.
+    pub(crate) is_touched: &'k [bool],
+    /// Whether each passage is new, or mentions something else, or an entity that may not have been in the list.
+    pub(crate) passages: &'k [bool],
+    /// Whether each document may have another subject or other names.
+    pub(crate) documents: &'k [bool],
+    /// Returns the other end, weight and sentence of the relations of an entity with those after it, as they were; none
+    /// if one of them is gone.
+    pub(crate) before: &'k (dyn Fn(EntityOrdinal) -> Option<Vec<KnownRelation>> + Sync),
+}
+
+/// The other end of a relation, its weight and its sentence.
+pub(crate) type KnownRelation = (EntityOrdinal, f32, Option<SentenceOrdinal>);
+
+impl KnownRelations<'_> {
+    /// Returns the relations of an entity with those after it, as they were.
+    fn of_place(&self, place: u32, mentioned: &Mentioned<'_>) -> Option<Vec<Relation>> {
+        let relation = |(other, weight, sentence): KnownRelation| {
+            let other = mentioned.places[other.index()];
+            (other != NO_PLACE && other > place).then_some(Relation { ends: [place, other], weight, sentence })
+        };
+        (self.before)(mentioned.entities[place as usize])?.into_iter().map(relation).collect()
+    }
+}
+
+/// Returns of which entities relations may be others than before: those of which something else is said, and those that
+/// are mentioned, or that a document bears, where something else is said.
+fn affected(mentioned: &Mentioned<'_>, known: &KnownRelations<'_>) -> Vec<bool> {
+    let graph = mentioned.graph;
+    let is_changed = |document: DocumentOrdinal| known.documents[document.index()];
+    let is_affected = |entity: &EntityOrdinal| {
+        let mut bearers = graph.entity_bearers.of(*entity);
+        known.is_touched[entity.index()] || bearers.any(|it| is_changed(graph.bearer_document[it]))
+    };
+    let mut affected: Vec<bool> = mentioned.entities.iter().map(is_affected).collect();
+    for (passage, document) in graph.passages().zip(graph.passage_document.items()) {
+        if known.passages[passage.index()] || is_changed(*document) {
+            let own = &mentioned.mentions[mentioned.rows[passage.index()]..mentioned.rows[passage.index() + 1]];
+            let subject = Some(mentioned.subjects[document.index()]).filter(|it| *it != NO_PLACE);
+            for place in own.iter().map(|it| it.1).chain(subject) {
+                affected[place as usize] = true;
+            }
+        }
+    }
+    affected
 }
 
 /// What an entity is related to: the place of that, how much says so, and the sentence or [`NO_SENTENCE`].
@@ -97,6 +147,7 @@ const NO_PLACE: u32 = u32::MAX;
 fn summed(
     mentioned: &Mentioned<'_>,
     by_model: &[(u32, OtherEnd)],
+    known: Option<(&KnownRelations<'_>, Vec<bool>)>,
     cancellation: &Cancellation,
 ) -> Result<Vec<Relation>> {
     let places: Vec<u32> = (0..mentioned.entities.len() as u32).collect();
@@ -104,6 +155,11 @@ fn summed(
         cancellation.check()?;
         let (mut passages, mut others, mut relations) = (Vec::new(), Vec::new(), Vec::new());
         for place in places {
+            let known = known.as_ref().filter(|it| !it.1[*place as usize]);
+            if let Some(found) = known.and_then(|(known, _)| known.of_place(*place, mentioned)) {
+                relations.extend(found);
+                continue;
+            }
             mentioned.put_passages(*place, &mut passages);
             for told in passages.chunk_by(|a, b| a.0 == b.0) {
                 mentioned.add(told, *place, &mut others);
@@ -429,11 +485,11 @@ mod tests {
         assert!(own.clone().any(|it| it == 0) && own.clone().any(|it| it > 0));
         assert!(expect.iter().any(|it| it.sentence.is_none()) && expect.iter().any(|it| it.sentence.is_some()));
         let stop = Cancellation::default();
-        assert_eq!(relations(&graph, &entities, &extracted, &stop).unwrap(), expect);
+        assert_eq!(relations(&graph, &entities, (&extracted, None), &stop).unwrap(), expect);
         let by_rule = one_by_one(&graph, &entities, &[]);
         assert_eq!(relations_by_rule(&graph, &entities, &stop).unwrap(), by_rule);
         assert!(expect.len() > by_rule.len());
         stop.cancel();
-        assert!(relations(&graph, &entities, &extracted, &stop).is_err());
+        assert!(relations(&graph, &entities, (&extracted, None), &stop).is_err());
     }
 }

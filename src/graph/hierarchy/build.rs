@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::carried::{Carried, Earlier, HierarchyAge, KEPT_MIN};
 use super::layers::{LayerOptions, pack_layers};
 use super::naming::Central;
-use super::untouched::Untouched;
+use super::untouched::{Compared, Untouched};
 use super::wording::Wording;
 use super::{NONE, PackedHierarchy};
 use crate::domain::Cancellation;
@@ -79,13 +79,19 @@ pub fn pack_hierarchy_after(
     let wording = Wording { graph: graph.entities, names: graph.names, documents };
     let (both, names, graph) = (graph, graph.names, graph.entities);
     let entities = related_entities(&graph, &extracted);
-    let related = relations(&graph, &entities, &extracted, cancellation)?;
+    let compared = earlier.as_ref().and_then(|it| Compared::of(both, it));
+    let related = match earlier.as_ref().filter(|it| it.is_by_rule).zip(compared.as_ref()) {
+        Some((earlier, compared)) => compared.with_relations(&earlier.hierarchy, |known| {
+            relations(&graph, &entities, (&extracted, Some(known)), cancellation)
+        }),
+        None => relations(&graph, &entities, (&extracted, None), cancellation),
+    }?;
     let mut packed = PackedHierarchy::default();
     pack_relations(&related, &entities, graph.entity_documents.len(), &mut packed);
     let edges = related.iter().map(|it| (it.ends[0], it.ends[1], it.weight));
     let mut carried = earlier.and_then(|it| Carried::of(it, &names, (&entities, &related), options.kept_min));
-    let untouched = earlier.filter(|_| carried.is_some());
-    let untouched = untouched.and_then(|it| Untouched::of(both, (&entities, &related), sentences, &it));
+    let untouched = earlier.filter(|_| carried.is_some()).zip(compared);
+    let untouched = untouched.map(|(it, compared)| Untouched::of(compared, (&entities, &related), sentences, &it));
     let (found, whole) = if let Some(carried) = &carried {
         (carried.communities(edges.clone()), None)
     } else {

@@ -33,6 +33,8 @@ pub struct Earlier<'a> {
     pub resolution: Option<Resolution<'a>>,
     /// The vectors of its sentences.
     pub sentences: Vectors<'a>,
+    /// Whether rules alone found its relations, as they do now.
+    pub is_by_rule: bool,
     /// What became of its texts; if that is unknown, all titles and sentences are computed again.
     pub moved: Option<Moved<'a>>,
 }

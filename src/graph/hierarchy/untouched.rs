@@ -11,11 +11,11 @@ use super::carried::Earlier;
 use super::layers::{CENTRAL_MAX, Represented};
 use super::{Hierarchy, NONE};
 use crate::graph::ordinal::{
-    BearerOrdinal, CommunityOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal, PassageOrdinal, SentenceOrdinal,
-    SummaryOrdinal,
+    BearerOrdinal, CommunityOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal, PassageOrdinal, RelationOrdinal,
+    SentenceOrdinal, SummaryOrdinal,
 };
 use crate::graph::packed::PassageGraph;
-use crate::graph::relations::Relation;
+use crate::graph::relations::{KnownRelations, Relation};
 use crate::graph::resolution::{EntityGraph, Resolution};
 use crate::graph::vectors::Vectors;
 
@@ -46,29 +46,24 @@ pub(super) struct Untouched<'a> {
 }
 
 impl<'a> Untouched<'a> {
-    /// Compares a graph, the relations of its `entities` and the vectors of its sentences with an earlier version; none
-    /// if it is not known what became of the passages of that.
+    /// Compares the relations of `entities` and the vectors of sentences as well with those of the earlier version.
     pub(super) fn of(
-        now: &EntityGraph<'_>,
+        compared: Compared<'a>,
         (entities, related): (&[EntityOrdinal], &[Relation]),
         sentences: &Vectors<'_>,
         earlier: &Earlier<'a>,
-    ) -> Option<Self> {
-        let moved = earlier.moved?;
-        let comparing = Comparing::of(now, earlier, moved);
-        let ((mentions, names), (bearers, (relations, revised))) = rayon::join(
-            || (comparing.mentions(), comparing.names()),
-            || {
-                let relations = || comparing.relations(&earlier.hierarchy, entities, related);
-                (comparing.bearers(), rayon::join(relations, || revised(sentences, earlier, moved)))
-            },
+    ) -> Self {
+        let Compared { comparing, mut is_touched, .. } = compared;
+        let moved = comparing.moved;
+        let (relations, revised) = rayon::join(
+            || comparing.relations(&earlier.hierarchy, entities, related),
+            || revised(sentences, earlier, moved),
         );
-        let mut is_touched = vec![false; now.names.entity_documents.len()];
-        for entity in [mentions, names, bearers, relations].into_iter().flat_map(|it| it.entities) {
+        for entity in relations.entities {
             is_touched[entity.index()] = true;
         }
         let (hierarchy, dimension) = (earlier.hierarchy, sentences.dimension);
-        Some(Self { hierarchy, moved, entities: comparing.entities, is_touched, revised, dimension })
+        Self { hierarchy, moved, entities: comparing.entities, is_touched, revised, dimension }
     }
 
     /// Returns the report about a community of the earlier version, if these are its members, in order, and none of
@@ -154,10 +149,88 @@ fn now<K: Ordinal>(moved: &[u32], before: K) -> Option<K> {
     moved.get(before.index()).filter(|it| **it != NONE).map(|it| K::at(*it as usize))
 }
 
-/// Entities of the later of two versions of which something else is said there.
+/// A version compared with an earlier one: what is said of entities, but for relations.
+pub(super) struct Compared<'a> {
+    comparing: Comparing<'a>,
+    is_touched: Vec<bool>,
+    /// See [`KnownRelations`].
+    passages: Vec<bool>,
+    documents: Vec<bool>,
+}
+
+impl<'a> Compared<'a> {
+    /// Compares a graph with that of an earlier version; none if it is not known what became of the passages of that.
+    pub(super) fn of(now: &EntityGraph<'a>, earlier: &Earlier<'a>) -> Option<Self> {
+        let comparing = Comparing::of(now, earlier, earlier.moved?);
+        let ((mentions, names), bearers) =
+            rayon::join(|| (comparing.mentions(), comparing.names()), || comparing.bearers());
+        let mut is_touched = vec![false; now.names.entity_documents.len()];
+        let (mut passages, mut documents) =
+            (vec![false; now.names.passage_count()], vec![false; now.names.document_count()]);
+        for touched in [mentions, names, bearers] {
+            touched.entities.iter().for_each(|it| is_touched[it.index()] = true);
+            touched.passages.iter().for_each(|it| passages[it.index()] = true);
+            touched.documents.iter().for_each(|it| documents[it.index()] = true);
+        }
+        let mut compared = Self { comparing, is_touched, passages, documents };
+        compared.spread(&now.entities);
+        Some(compared)
+    }
+
+    /// Marks where touched entities may matter otherwise: in the documents that bear them, and where those are mentioned
+    /// that may not have been among the entities that can have relations. Those that are mentioned in two passages that
+    /// are as they were are among them now and were before.
+    fn spread(&mut self, entities: &PassageGraph<'_>) {
+        let mut uncertain = Vec::new();
+        for entity in entities.entity_documents.ordinals().filter(|it| self.is_touched[it.index()]) {
+            let borne = entities.entity_bearers.of(entity).map(|it| entities.bearer_document[it]);
+            borne.for_each(|document| self.documents[document.index()] = true);
+            let mentioning = entities.entity_mentions.of(entity).map(|it| entities.posting_passage[it]);
+            let mut kept = mentioning.clone().filter(|it| !self.passages[it.index()]);
+            let first = kept.next();
+            if first.is_none() || kept.all(|it| Some(it) == first) {
+                uncertain.extend(mentioning);
+            }
+        }
+        for passage in uncertain {
+            self.passages[passage.index()] = true;
+        }
+    }
+
+    /// Calls `find` with what the earlier version says of relations.
+    pub(super) fn with_relations<T>(
+        &self,
+        hierarchy: &Hierarchy<'_>,
+        find: impl FnOnce(&KnownRelations<'_>) -> T,
+    ) -> T {
+        let Comparing { entities, moved, .. } = &self.comparing;
+        let mut was = vec![NONE; self.is_touched.len()];
+        for (before, now) in (0..).zip(entities) {
+            if let Some(now) = now {
+                was[now.index()] = before;
+            }
+        }
+        let before = |entity: EntityOrdinal| {
+            let before = Some(EntityOrdinal(was[entity.index()])).filter(|it| it.0 != NONE)?;
+            let relation = |at: RelationOrdinal| {
+                let sentence = hierarchy.relation_sentence[at];
+                let sentence = if sentence.0 == NONE { None } else { Some(now(moved.sentences, sentence)?) };
+                Some((entities[hierarchy.relation_entity[at].index()]?, hierarchy.relation_weight[at], sentence))
+            };
+            hierarchy.entity_relations.of(before).map(relation).collect()
+        };
+        let Self { is_touched, passages, documents, .. } = self;
+        find(&KnownRelations { is_touched, passages, documents, before: &before })
+    }
+}
+
+/// What is said otherwise in the later of two versions.
 #[derive(Default)]
 struct Touched {
     entities: Vec<EntityOrdinal>,
+    /// Passages that are new, or mention something else, and documents that bear other names.
+    passages: Vec<PassageOrdinal>,
+    documents: Vec<DocumentOrdinal>,
 }
 
 /// Two versions.
@@ -194,6 +267,12 @@ impl<'a> Comparing<'a> {
         Some(self.now.names.passage_document[now(self.moved.passages, passage)?])
     }
 
+    /// Returns the documents that bore a name, as far as they are there.
+    fn bore(&self, before: EntityOrdinal) -> impl Iterator<Item = DocumentOrdinal> {
+        let documents = self.before.entity_bearers.of(before).map(|it| self.before.bearer_document[it]);
+        documents.filter_map(|document| self.document(document))
+    }
+
     /// Touches the entities of passages whose mentions are others now, that are new, or that are gone.
     fn mentions(&self) -> Touched {
         let (names, before, both) = (self.now.names, self.before, self.now);
@@ -214,6 +293,7 @@ impl<'a> Comparing<'a> {
                 (self.entities[entity.index()], now(self.moved.sentences, sentence))
             });
             if was.is_none() || !mentions.eq(earlier) {
+                touched.passages.push(passage);
                 if let Some(was) = was {
                     self.touch_mentioned_before(&mut touched, was);
                 }
@@ -240,10 +320,14 @@ impl<'a> Comparing<'a> {
         for before in EntityOrdinal::first(self.entities.len()) {
             let Some(name) = self.entities[before.index()] else {
                 self.touch_referents(&mut touched, None, Some(before));
+                touched.documents.extend(self.bore(before));
                 continue;
             };
             if !self.is_same_name(before, name) {
                 self.touch_referents(&mut touched, Some(name), Some(before));
+                let names = self.now.names;
+                touched.passages.extend(names.entity_mentions.of(name).map(|it| names.posting_passage[it]));
+                touched.documents.extend(names.entity_bearers.of(name).map(|it| names.bearer_document[it]));
             }
         }
         touched
@@ -283,6 +367,8 @@ impl<'a> Comparing<'a> {
             let earlier = earlier
                 .map(|(document, passage, kind)| (self.document(document), now(self.moved.passages, passage), kind));
             if !rows.eq(earlier) {
+                touched.documents.extend(names.entity_bearers.of(name).map(|it| names.bearer_document[it]));
+                touched.documents.extend(was.into_iter().flat_map(|it| self.bore(it)));
                 self.touch_referents(&mut touched, Some(name), was);
             }
         }
@@ -319,6 +405,7 @@ impl<'a> Comparing<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::elements::postings;
     use crate::graph::hierarchy::PackedHierarchy;
     use crate::graph::ordinal::listed;
     use crate::graph::packed::PackedGraph;
@@ -326,7 +413,7 @@ mod tests {
 
     /// One document of one passage, which mentions these of three names, each of which is an entity.
     fn packed(mentioned: &[u32]) -> PackedGraph {
-        PackedGraph {
+        let packed = PackedGraph {
             document_passages: vec![0, 1],
             passage_document: listed(&[0]),
             passage_sentences: vec![0, 1],
@@ -339,7 +426,8 @@ mod tests {
             mention_entity: listed(mentioned),
             mention_sentence: listed(&vec![0; mentioned.len()]),
             ..PackedGraph::default()
-        }
+        };
+        postings(3, &packed.view()).or(packed)
     }
 
     #[test]
@@ -358,10 +446,12 @@ mod tests {
                 hierarchy: hierarchy.view(),
                 resolution,
                 sentences: Vectors::default(),
+                is_by_rule: true,
                 moved: Some(Moved { passages: &passages, sentences: &sentences }),
             };
             let now = EntityGraph { names: now.view(), entities: now.view(), resolution };
-            Untouched::of(&now, (&[], &[]), &Vectors::default(), &earlier).unwrap().is_touched
+            let compared = Compared::of(&now, &earlier).unwrap();
+            Untouched::of(compared, (&[], &[]), &Vectors::default(), &earlier).is_touched
         };
         let there = 0;
         assert_eq!(of(there, [&[0], &[0]]), [false, false, false]);

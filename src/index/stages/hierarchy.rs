@@ -104,7 +104,7 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
             let moved = self.difference.filter(|_| resolution.is_some());
             let moved = moved.map(|it| Moved { passages: &it.passages, sentences: &it.sentences });
             let sentences = self.last.and_then(|last| last.vectors(VectorField::Sentence)).unwrap_or_default();
-            Earlier { graph, hierarchy, resolution, sentences, moved }
+            Earlier { graph, hierarchy, resolution, sentences, is_by_rule: self.extracted.is_none(), moved }
         });
         let made = pack_hierarchy_after(&graph, documents, &self.sentences, (&options, earlier), cancellation)?;
         let described = match self.extracted {

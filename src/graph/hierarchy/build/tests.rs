@@ -1,5 +1,7 @@
 //! Hierarchies of unusual documents.
 
+use proptest::prelude::*;
+
 use super::super::{Hierarchy, HierarchyPreset};
 use super::*;
 use crate::domain::Span;
@@ -8,10 +10,11 @@ use crate::graph::mentions::{NamedPassage, pack_mentions};
 use crate::graph::ordinal::DocumentOrdinal;
 use crate::graph::packed::PackedGraph;
 use crate::graph::resolution::{Merge, PackedResolution, Reason, resolved};
+use crate::graph::trail::BEARERS_MAX;
 use crate::graph::vectors::QuantizedVectors;
 
 /// A document: its title, and passages in which each line is a sentence.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 struct Text {
     title: String,
     passages: Vec<(String, Vec<Span>)>,
@@ -55,7 +58,7 @@ fn made_after(
     let graph = named(documents);
     let earlier = earlier.map(|(graph, hierarchy)| {
         let (graph, hierarchy) = (graph.view(), hierarchy.view());
-        Earlier { graph, hierarchy, resolution: None, sentences: Vectors::default(), moved: None }
+        Earlier { graph, hierarchy, resolution: None, sentences: Vectors::default(), is_by_rule: true, moved: None }
     });
     let options = HierarchyOptions { kept_min: 200, ..preset.options() };
     let made = of_names(&graph.view().into(), documents, &vectors(documents), (&options, earlier));
@@ -292,6 +295,7 @@ impl Version {
             hierarchy: it.hierarchy.view(),
             resolution: Some(it.resolution.view()),
             sentences: it.vectors.view(),
+            is_by_rule: true,
             moved: moved.as_ref().map(|it| Moved { passages: &it.0, sentences: &it.1 }).filter(|_| is_known),
         });
         let (vectors, options) = (vectors(&documents), HierarchyOptions { kept_min: 0, ..HierarchyOptions::default() });
@@ -322,6 +326,17 @@ impl Version {
         self.hierarchy.community_titles.fill(b'#');
         self.hierarchy.summary_names.fill(b'#');
         self.hierarchy.summary_vector.fill(BLACK);
+    }
+
+    /// Returns how many relations were taken from a version in which their weights were [`BLACK`].
+    fn taken_relations(&self) -> usize {
+        self.hierarchy.relation_weight.iter().filter(|it| it.to_bits() == BLACK.to_bits()).count()
+    }
+
+    /// Returns its relations.
+    fn relations(&self) -> Vec<([EntityOrdinal; 2], u32, Option<SentenceOrdinal>)> {
+        let hierarchy = self.hierarchy.view();
+        hierarchy.relations().map(|(ends, weight, sentence)| (ends, weight.to_bits(), sentence)).collect()
     }
 
     /// Returns how many titles of communities and how many of clusters were taken from a version that was blackened.
@@ -387,6 +402,87 @@ fn kept_words_equal_recomputed_ones() {
         assert_eq!(is_all, number == 0, "{number}");
         version = computed;
     }
+}
+
+/// Names that documents mention, bear, or both.
+const NAMES: usize = 36;
+
+fn name(number: usize) -> String {
+    format!("{} Weir", word(number))
+}
+
+/// Returns documents of one or two passages, each with a line of its own, and sentences that mention a few names.
+fn some_text() -> impl Strategy<Value = Text> {
+    let sentence = prop::collection::vec(0..NAMES, 0..4);
+    let passage = prop::collection::vec(sentence, 1..4);
+    (0..2 * NAMES, any::<u32>(), prop::collection::vec(passage, 1..3)).prop_map(|(title, own, passages)| {
+        let line = |names: &Vec<usize>| {
+            format!("it is near {}\n", names.iter().map(|it| name(*it)).collect::<Vec<_>>().join(", near "))
+        };
+        let mut passages: Vec<String> = passages.iter().map(|it| it.iter().map(line).collect()).collect();
+        passages[0].insert_str(0, &format!("this is number {own}.\n"));
+        let title = if title < NAMES { name(title) } else { format!("the {own}") };
+        Text::of(&title, passages)
+    })
+}
+
+proptest! {
+    #[test]
+    fn relations_of_an_earlier_version_are_those_found_anew(
+        mut texts in prop::collection::vec(some_text(), 4..20),
+        edits in prop::collection::vec((0..4, any::<prop::sample::Index>(), some_text()), 1..5),
+        mut standing in prop::collection::vec((0..NAMES, 0..NAMES, prop::option::of(0usize..4)), 0..4),
+    ) {
+        let merges = |standing: &[(usize, usize, Option<usize>)]| -> Vec<Standing> {
+            let apart = standing.iter().filter(|it| it.0 < it.1);
+            apart.map(|(one, other, document)| (name(*one), name(*other), *document)).collect()
+        };
+        let mut version = Version::after(&texts, &merges(&standing), None);
+        for (what, at, text) in edits {
+            match what {
+                0 => texts.insert(at.index(texts.len()), text),
+                1 if texts.len() > 4 => drop(texts.remove(at.index(texts.len()))),
+                2 => drop(standing.pop()),
+                _ => {
+                    let at = at.index(texts.len());
+                    texts[at] = text;
+                }
+            }
+            let known = Version::after(&texts, &merges(&standing), Some((&version, true)));
+            let anew = Version::after(&texts, &merges(&standing), None);
+            prop_assert_eq!(known.relations(), anew.relations());
+            version = anew;
+        }
+    }
+}
+
+#[test]
+fn a_name_that_too_many_documents_bear_changes_relations_of_their_subjects() {
+    let text = |number: usize| {
+        let sentences = format!("{}, also known as Zeta Mill, is a weir.\nZeta Mill is old.\n", name(number));
+        Text::of(&name(number), [sentences])
+    };
+    let texts: Vec<Text> = (0..=BEARERS_MAX).map(text).collect();
+    let both = [&texts[..BEARERS_MAX], &texts].map(|texts| Version::after(texts, &[], None));
+    let [few, many] = both.each_ref().map(Version::relations);
+    assert!(few.len() > 5 && few[0].0 == many[0].0 && few[0].1 != many[0].1, "{few:?} {many:?}");
+    let [before, after] = &both;
+    assert_eq!(Version::after(&texts, &[], Some((before, true))).relations(), many);
+    assert_eq!(Version::after(&texts[..BEARERS_MAX], &[], Some((after, true))).relations(), few);
+}
+
+#[test]
+fn relations_are_found_anew_where_something_has_changed() {
+    let mut texts = in_groups(12, 0, 0);
+    let mut version = Version::after(&texts, &[], None);
+    let all = version.hierarchy.relation_weight.len();
+    version.hierarchy.relation_weight.fill(BLACK);
+    assert_eq!(Version::after(&texts, &[], Some((&version, true))).taken_relations(), all);
+    assert_eq!(Version::after(&texts, &[], Some((&version, false))).taken_relations(), 0);
+    let text = format!("{}It is far from Qaaaa Weir.\n", texts[100].passages[0].0);
+    texts[100] = Text::of(&texts[100].title, [text]);
+    let taken = Version::after(&texts, &[], Some((&version, true))).taken_relations();
+    assert!((all / 2..all).contains(&taken), "{taken} of {all}");
 }
 
 #[test]
