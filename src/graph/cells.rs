@@ -22,7 +22,7 @@ const CENTERS_PER_ROOT: usize = 2;
 /// Rows that one thread finds the nearest centers of at a time.
 const ROWS_PER_TASK: usize = 64;
 /// Rows of a query from which on the members of a cell are copied, to be compared with all of them.
-const COPIED_MIN: usize = 8;
+const CELL_COPIED_MIN: usize = 8;
 /// Values that are compared at once.
 const LANES: usize = 16;
 /// Bits of the number of rows that say how many centers there are: so that it changes in steps of 14 to 25 %.
@@ -186,7 +186,7 @@ pub(crate) struct Search {
     pub(crate) nearest: u32,
     /// The cosine of the last center whose cell it looks into.
     pub(crate) reach: f32,
-    /// The places of these centers; none if it looks into all.
+    /// The places of these centers, as far as 16 bits say them; none if it looks into all, or into none.
     pub(crate) cells: Vec<u16>,
 }
 
@@ -214,7 +214,7 @@ pub(crate) fn searches(
         };
         let mut cells = Vec::new();
         if reach.is_finite() {
-            each_at_least(cosines, reach, |cell| cells.push(cell as u16));
+            each_at_least(cosines, reach, |cell| cells.extend(u16::try_from(cell)));
         }
         found.push(Search { nearest, reach, cells });
     });
@@ -312,7 +312,7 @@ impl<'a> Cells<'a> {
         if let Some(copied) = &self.copied {
             return copied.each_cosine((query, rows), places.clone(), room, visit_all);
         }
-        if rows.len() >= COPIED_MIN {
+        if rows.len() >= CELL_COPIED_MIN {
             let copied = Panels::of(&self.vectors, &self.members[places.clone()]);
             return copied.each_cosine((query, rows), 0..copied.len(), room, visit_all);
         }

@@ -291,7 +291,7 @@ impl Elements {
     }
 }
 
-/// Returns compressed rows over `count` owners from the ascending owner of each item.
+/// Returns compressed rows over `count` owners from the owner of each item.
 pub(crate) fn rows<K: Ordinal>(owners: impl Iterator<Item = K>, count: usize) -> Vec<u32> {
     let mut rows = vec![0; count + 1];
     owners.for_each(|owner| rows[owner.index() + 1] += 1);
@@ -301,8 +301,8 @@ pub(crate) fn rows<K: Ordinal>(owners: impl Iterator<Item = K>, count: usize) ->
     rows
 }
 
-/// Returns the names of each document, in rows, from the bearers of each name: names with few enough bearers, not only a
-/// part of a title or a first capital.
+/// Returns the names of each document, in rows, from the bearers of each name: names with few enough bearers, not only
+/// a part of a title or a first capital.
 pub(super) fn own_names(documents: usize, graph: &PassageGraph<'_>) -> (Vec<u32>, Vec<EntityOrdinal>) {
     let is_own = |it: &BearerOrdinal| !matches!(graph.bearer_kind[*it], name_kind::BEFORE_COMMA | name_kind::FIRST);
     let owned = |entity| {

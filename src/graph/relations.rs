@@ -70,8 +70,9 @@ pub(crate) fn relations(
     let mut by_model: Vec<(u32, OtherEnd)> = by_model.collect();
     // Stable, as below.
     by_model.sort_by_key(|it| it.0);
-    let known = known.filter(|_| by_model.is_empty()).map(|known| (known, affected(&mentioned, known)));
-    summed(&mentioned, &by_model, known, cancellation)
+    let known = known.filter(|_| by_model.is_empty());
+    let affected = known.map_or_else(Vec::new, |known| affected(&mentioned, known));
+    summed(&mentioned, &by_model, known.map(|known| (known, &affected[..])), cancellation)
 }
 
 /// Returns those that rules find.
@@ -147,7 +148,7 @@ const NO_PLACE: u32 = u32::MAX;
 fn summed(
     mentioned: &Mentioned<'_>,
     by_model: &[(u32, OtherEnd)],
-    known: Option<(&KnownRelations<'_>, Vec<bool>)>,
+    known: Option<(&KnownRelations<'_>, &[bool])>,
     cancellation: &Cancellation,
 ) -> Result<Vec<Relation>> {
     let places: Vec<u32> = (0..mentioned.entities.len() as u32).collect();
@@ -155,7 +156,7 @@ fn summed(
         cancellation.check()?;
         let (mut passages, mut others, mut relations) = (Vec::new(), Vec::new(), Vec::new());
         for place in places {
-            let known = known.as_ref().filter(|it| !it.1[*place as usize]);
+            let known = known.filter(|(_, affected)| !affected[*place as usize]);
             if let Some(found) = known.and_then(|(known, _)| known.of_place(*place, mentioned)) {
                 relations.extend(found);
                 continue;

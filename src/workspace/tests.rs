@@ -376,6 +376,10 @@ fn a_version_that_would_not_open_is_not_published() {
     }
     let begun = begin_empty(&mut writer);
     assert!(matches!(publish_rest(&mut writer, begun, &PackedGraph::default()), Err(Error::Internal(_))));
+    let mut begun = begin_empty(&mut writer);
+    let none = PackedGraph::default();
+    begun.write_graph(&none.view()).unwrap();
+    assert!(matches!(begun.write_graph(&none.view()), Err(Error::Internal(_))));
     let _left = begin_empty(&mut writer);
     assert_eq!(std::fs::read_dir(folder.path().join(VERSIONS)).unwrap().count(), 2);
     writer.discard();

@@ -68,7 +68,7 @@ pub struct TextParts<'a> {
     pub last: Option<&'a LastVersion>,
 }
 
-/// The rest of a version: its graph, and what is found over it.
+/// The rest of a version: what is found over its graph, and that, which is written already.
 pub struct VersionParts<'a> {
     /// When, as it is to be shown; the caller has the clock.
     pub created_at: &'a str,
@@ -90,13 +90,15 @@ pub struct VersionParts<'a> {
     pub stages: &'a StageMarks,
 }
 
-/// A version whose texts are written, and whose graph is not.
+/// A version whose texts are written, and then its graph.
 #[derive(Debug)]
 pub struct BegunVersion {
     version: IndexVersion,
     folder: PathBuf,
     files: Vec<StampedFile>,
     sizes: TextSizes,
+    /// What the graph that is written holds.
+    graph: Option<Counts>,
 }
 
 /// How many there are of each.
@@ -186,9 +188,12 @@ impl BegunVersion {
     ///
     /// # Errors
     ///
-    /// If it is not of these texts or cannot be written.
+    /// If it is not of these texts or cannot be written, or if one is written already.
     pub fn write_graph(&mut self, graph: &PassageGraph<'_>) -> Result<()> {
         self.check(graph)?;
+        if self.graph.replace(graph.counts()).is_some() {
+            return Err(Error::Internal("a version with two graphs".to_owned()));
+        }
         self.files.push(file(GRAPH, graph_file::write(&self.folder.join(GRAPH), graph, self.sizes.outgoing)?));
         Ok(())
     }
@@ -304,7 +309,7 @@ impl Writer {
         let version = self.records.next_version()?;
         let folder = self.versions.begin(version)?;
         let files = write_texts(&folder, self.pin.dimension, (texts, &sizes), &self.cancellation)?;
-        Ok(BegunVersion { version, folder, files, sizes })
+        Ok(BegunVersion { version, folder, files, sizes, graph: None })
     }
 
     /// Removes a version that was begun, if that is possible; the next run does it otherwise.
@@ -323,12 +328,11 @@ impl Writer {
     /// If the parts do not belong together or cannot be written, and [`Error::Cancelled`]; then the current version is
     /// the one that was.
     pub fn publish_version(&mut self, begun: BegunVersion, parts: &VersionParts<'_>) -> Result<(IndexVersion, Counts)> {
-        begun.check(&parts.graph.view())?;
-        let counts = begun.counts(parts);
-        let BegunVersion { version, folder, mut files, sizes } = begun;
-        if files.iter().all(|it| it.path != GRAPH) {
-            return Err(Error::Internal("a version without its graph".to_owned()));
+        if begun.graph != Some(parts.graph.view().counts()) {
+            return Err(Error::Internal("a version whose graph is not the one that is written".to_owned()));
         }
+        let counts = begun.counts(parts);
+        let BegunVersion { version, folder, mut files, sizes, .. } = begun;
         files.extend(write_arrays(&folder, parts, sizes.outgoing)?);
         self.cancellation.check()?;
         self.versions.finish(&folder, version)?;

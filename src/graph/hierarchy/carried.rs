@@ -35,7 +35,7 @@ pub struct Earlier<'a> {
     pub sentences: Vectors<'a>,
     /// Whether rules alone found its relations, as they do now.
     pub is_by_rule: bool,
-    /// What became of its texts; if that is unknown, all titles and sentences are computed again.
+    /// What became of its texts; if that is unknown, all relations, titles and sentences are found again.
     pub moved: Option<Moved<'a>>,
 }
 

@@ -1,4 +1,4 @@
-//! What an earlier version says of a community or a cluster, where nothing that it depends on has changed since: the
+//! What an earlier version says of a relation, a community or a cluster, where nothing that it depends on has changed since: the
 //! members, their mentions, documents and relations, and of a cluster also their vectors.
 
 use std::cmp::Ordering;
@@ -177,9 +177,9 @@ impl<'a> Compared<'a> {
         Some(compared)
     }
 
-    /// Marks where touched entities may matter otherwise: in the documents that bear them, and where those are mentioned
-    /// that may not have been among the entities that can have relations. Those that are mentioned in two passages that
-    /// are as they were are among them now and were before.
+    /// Marks where touched entities may matter otherwise: in the documents that bear them, and where those are
+    /// mentioned that may not have been among the entities that can have relations. Those that are mentioned in two
+    /// passages that are as they were are among them now and were before.
     fn spread(&mut self, entities: &PassageGraph<'_>) {
         let mut uncertain = Vec::new();
         for entity in entities.entity_documents.ordinals().filter(|it| self.is_touched[it.index()]) {

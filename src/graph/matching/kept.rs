@@ -22,7 +22,9 @@ arrays! {
     outgoing_mark: Column<OutgoingOrdinal, u64> = "outgoing.mark" [each outgoing],
     /// The cosine of the last center whose cell was looked into for each.
     outgoing_reach: Column<OutgoingOrdinal, f32> = "outgoing.reach" [each outgoing_mark],
-    /// The cells that were looked into for each, as many for all; none if these were all.
+    /// The cells that were looked into for each, by the places of their centers, as many for each; [`u16::MAX`] where
+    /// they are not known: for a vector of zeros, or if more are equally near. None if these were all of the cells, or
+    /// if there are more than 16 bits say.
     outgoing_cells: Column<Position, u16> = "outgoing.cells" later [],
     /// The matches of each: rows of `matched_incoming`.
     outgoing_matched: Rows<OutgoingOrdinal, Position> = "outgoing.matched" [rows outgoing_mark matched_incoming],

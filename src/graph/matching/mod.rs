@@ -148,10 +148,8 @@ pub fn match_questions(
         renumbered.as_ref().is_some_and(|it| it.put_cells(question, cells))
     });
     let shifted = by_nearest_center(&shifted, outgoing, (&placed.vectors, fineness), (&mut reach, &mut looked));
-    // An earlier program did not keep the cells, and none are kept where too many are equally near.
-    let is_unknown = |it: &&OutgoingOrdinal| looked.find(it.index()).is_none() && reach[it.index()].is_finite();
-    let unknown: Vec<_> = kept.iter().filter(is_unknown).filter(|_| !looked.is_empty()).copied().collect();
-    let _neighbors = by_nearest_center(&unknown, outgoing, (&placed.vectors, fineness), (&mut reach, &mut looked));
+    let unknown = unknown(&kept, &reach, &looked);
+    by_nearest_center(&unknown, outgoing, (&placed.vectors, fineness), (&mut reach, &mut looked));
     let finds = |question: OutgoingOrdinal, it: IncomingOrdinal| {
         let (asked, answered) = (outgoing.keywords_of(question), incoming.keywords_of(it));
         placed.is_within(it, (&outgoing.vectors, question.0), reach[question.index()])
@@ -183,6 +181,13 @@ pub fn match_questions(
     // Best first within a question, as they were found.
     matched.sort_by_key(|it| it.outgoing);
     Ok(PackedMatches::of(&matched, (marks, placed), (reach, looked), settings))
+}
+
+/// Returns the questions of which it is not known which cells they look into: an earlier program did not keep that, and
+/// it is not kept where too many centers are equally near.
+fn unknown(questions: &[OutgoingOrdinal], reach: &[f32], looked: &Looked) -> Vec<OutgoingOrdinal> {
+    let is_unknown = |it: &&OutgoingOrdinal| looked.find(it.index()).is_none() && reach[it.index()].is_finite();
+    questions.iter().filter(|_| !looked.is_empty()).filter(is_unknown).copied().collect()
 }
 
 /// Returns matches by question, as they come.

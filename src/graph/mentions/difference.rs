@@ -28,8 +28,8 @@ pub struct EarlierNames<'a> {
 
 impl EarlierNames<'_> {
     /// Returns whether it saves work over a collection of so many passages. Much of a collection is better numbered
-    /// block by block. Only a forged version has texts that are not in order, one twice, or a mention in the sentence of
-    /// another passage.
+    /// block by block. Only a forged version has texts or passages that are not in order or there twice, or a mention
+    /// in the sentence of another passage.
     pub(super) fn is_of_use(&self, passages: usize) -> bool {
         let staying = self.passages.iter().filter(|now| **now != GONE).count();
         let (graph, statistics) = (&self.graph, &self.statistics);
@@ -39,6 +39,7 @@ impl EarlierNames<'_> {
         };
         2 * staying >= passages
             && graph.passages().all(has_own)
+            && statistics.passage_cut.items().is_sorted_by(|one, next| one < next)
             && graph.names().is_ascending()
             && TextList::of(graph.cue_ends, graph.cue_prefixes.items()).is_ascending()
             && TextList::of(statistics.shared_ends, statistics.shared_names.items()).is_ascending()

@@ -414,6 +414,23 @@ fn passages_of_which_mentions_were_left_out_are_known_to_the_next_version() {
     let first = after(&nothing.0, &nothing.1.statistics, &[]);
     assert_eq!((first.1.statistics.passages_cut(), first.0.mention_entity.len()), (1, 2));
     assert_eq!(after(&first.0, &first.1.statistics, &[0, 1]), first);
+    // Behind a new document, it is another passage.
+    let new = Changing { title: None, passages: vec!["they met Di Holt".to_owned()], media_type: "text/plain" };
+    let longer = [new, corpus[0].clone()];
+    let split = sentences_of(&longer);
+    let documents = named(&longer, &split);
+    let passages: Vec<_> =
+        documents.iter().flat_map(|it| &it.passages).zip([9, 1, 1]).map(|(it, most)| (*it, most)).collect();
+    let earlier = EarlierNames {
+        graph: first.0.view(),
+        statistics: first.1.statistics.view(),
+        passages: &[1, 2],
+        gone: Vec::new(),
+    };
+    let mut packed = PackedGraph::default();
+    pack_structure(&documents, &mut packed);
+    let found = difference::pack(&documents, &passages, &mut packed, &earlier, &Cancellation::default()).unwrap();
+    assert_eq!(found.statistics.passage_cut, [PassageOrdinal(1)]);
 }
 
 #[test]
@@ -429,6 +446,9 @@ fn a_forged_version_with_a_name_twice_or_a_mention_elsewhere_is_not_used() {
     packed.mention_sentence.swap(0, last);
     assert_eq!(earlier(&packed).0, anew);
     packed.mention_sentence.swap(0, last);
+    let mut forged = mentioned.clone();
+    forged.statistics.passage_cut = [1, 0].map(PassageOrdinal).to_vec();
+    assert_eq!(pack_after((&corpus, &packed, &forged.statistics), &[Some(0), Some(1)], &corpus).0, anew);
     let first = packed.entity_name_ends[0] as usize;
     packed.entity_name_ends = packed.entity_name_ends.iter().map(|_| first as u32).collect();
     packed.entity_names.truncate(first);

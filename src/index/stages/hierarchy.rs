@@ -69,6 +69,7 @@ impl<'v> Stage<'v> for Hierarchies<'_> {
         inputs.text(self.options.hierarchy.name()).bytes(self.texts.as_bytes()).vectors(&self.sentences);
         let PackedGraph { entity_names, mention_entity, mention_sentence, .. } = self.packed;
         inputs.bytes(entity_names).numbers(mention_entity).numbers(mention_sentence);
+        inputs.numbers(&self.packed.bearer_document).numbers(&self.packed.bearer_kind);
         let PackedResolution { entity_canonical, entity_scoped, scoped_document, scoped_canonical, .. } =
             self.resolution;
         inputs.numbers(entity_canonical).numbers(entity_scoped).numbers(scoped_document).numbers(scoped_canonical);
