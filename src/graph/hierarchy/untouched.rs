@@ -1,5 +1,5 @@
-//! What an earlier version says of a relation, a community or a cluster, where nothing that it depends on has changed since: the
-//! members, their mentions, documents and relations, and of a cluster also their vectors.
+//! What an earlier version says of a relation, a community or a cluster, where nothing that it depends on has changed
+//! since: the members, their mentions, documents and relations, and of a cluster also their vectors.
 
 use std::cmp::Ordering;
 
