@@ -83,25 +83,6 @@ impl<'a> Surviving<'a> {
     }
 }
 
-/// How the cells of searches were numbered, and are now.
-pub(super) struct Renumbered<'a> {
-    surviving: &'a Surviving<'a>,
-    /// For each earlier center its place now, or [`GONE`].
-    moved: &'a [u32],
-}
-
-impl Renumbered<'_> {
-    /// Puts the cells that were looked into for a question, if all of them are there; returns whether they are.
-    pub(super) fn put_cells(&self, question: usize, cells: &mut [u16]) -> bool {
-        let before = self.surviving.outgoing[question] as usize;
-        let all = self.surviving.earlier.matches.outgoing_cells.items();
-        let own = all.get(before.saturating_mul(cells.len())..).and_then(|it| it.get(..cells.len()));
-        let now = |cell: &u16| self.moved.get(usize::from(*cell)).and_then(|it| u16::try_from(*it).ok());
-        let put = |(cell, before): (&mut u16, &u16)| now(before).map(|now| *cell = now);
-        own.is_some_and(|own| cells.iter_mut().zip(own).all(|it| put(it).is_some()))
-    }
-}
-
 /// Returns the place among `before` of each of `now`, or [`GONE`]. Places ascend: a moved question counts as another,
 /// so that equally good candidates keep their order.
 fn surviving(before: &[u64], now: &[u64]) -> Vec<u32> {
@@ -222,9 +203,15 @@ impl Placed {
         self.moved.get(cell as usize).copied().filter(|cell| *cell != GONE)
     }
 
-    /// Returns which cells the questions of an earlier matching looked into, by the centers that there are now.
-    pub(super) fn renumbered<'a>(&'a self, surviving: &'a Surviving<'a>) -> Renumbered<'a> {
-        Renumbered { surviving, moved: &self.moved }
+    /// Puts the cells that an earlier matching looked into for a question, by the centers that there are now, if all of
+    /// them are still there; returns whether they are.
+    pub(super) fn put_cells(&self, surviving: &Surviving<'_>, question: usize, cells: &mut [u16]) -> bool {
+        let before = surviving.outgoing[question] as usize;
+        let all = surviving.earlier.matches.outgoing_cells.items();
+        let own = all.get(before.saturating_mul(cells.len())..).and_then(|it| it.get(..cells.len()));
+        let now = |cell: &u16| self.moved.get(usize::from(*cell)).and_then(|it| u16::try_from(*it).ok());
+        let put = |(cell, before): (&mut u16, &u16)| now(before).map(|now| *cell = now);
+        own.is_some_and(|own| cells.iter_mut().zip(own).all(|it| put(it).is_some()))
     }
 
     /// Returns whether an in-coming question is examined by a search of this reach.

@@ -143,9 +143,8 @@ pub fn match_questions(
     // Those that look into other cells than before are compared with what is in these. Those that would not find all
     // their matches again are matched anew.
     let examined = reach.clone();
-    let renumbered = earlier.as_ref().map(|it| placed.renumbered(it));
     let mut looked = Looked::of(outgoing.passage.len(), placed.centers.len(), fineness, |question, cells| {
-        renumbered.as_ref().is_some_and(|it| it.put_cells(question, cells))
+        earlier.as_ref().is_some_and(|it| placed.put_cells(it, question, cells))
     });
     let shifted = by_nearest_center(&shifted, outgoing, (&placed.vectors, fineness), (&mut reach, &mut looked));
     let unknown = unknown(&kept, &reach, &looked);
