@@ -46,6 +46,12 @@ impl QuantizedVectors {
         Self { dimension, scales: Vec::new(), codes: Vec::new() }
     }
 
+    /// Returns an empty list with room for so many vectors of `dimension` values.
+    #[must_use]
+    pub fn with_room(dimension: usize, rows: usize) -> Self {
+        Self { dimension, scales: Vec::with_capacity(rows), codes: Vec::with_capacity(rows * dimension) }
+    }
+
     /// Appends a vector: its scale is its largest magnitude over 127, so that each value is off by at most half of
     /// that.
     pub fn push(&mut self, values: &[f32]) {
@@ -107,7 +113,7 @@ impl QuantizedVectors {
     /// embedder.
     pub fn put_cosines(&self, (others, item): (&Vectors<'_>, u32), cosines: &mut Vec<f32>) {
         cosines.clear();
-        if self.dimension == 0 {
+        if self.view().is_empty() {
             return;
         }
         let (mut sums, scale) = (Vec::new(), others.scale(item));

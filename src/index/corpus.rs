@@ -10,7 +10,7 @@ use crate::domain::{Extraction, QuestionKind};
 use crate::graph::duplicates::{Bands, Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
-use crate::workspace::{DocumentPart, DocumentUnit, PassagePart, PassageUnit, QuestionPart, Seal};
+use crate::workspace::{DocumentPart, DocumentUnit, PassagePart, PassageUnit, QuestionPart, QuestionParts, Seal};
 
 /// The documents of a version with what it is made of, in the order of its ordinals. Of those that were taken from the
 /// last version, the keywords of questions are there alone.
@@ -26,8 +26,8 @@ pub(super) struct Corpus<'a> {
     pub(super) passages: Vec<PassagePart<'a>>,
     /// A model's extraction from each passage, if one was asked.
     pub(super) extractions: Vec<Option<&'a Extraction>>,
-    pub(super) incoming: Vec<QuestionPart<'a>>,
-    pub(super) outgoing: Vec<QuestionPart<'a>>,
+    pub(super) incoming: QuestionParts<'a>,
+    pub(super) outgoing: QuestionParts<'a>,
     /// The passage of each question.
     pub(super) incoming_passage: Vec<PassageOrdinal>,
     pub(super) outgoing_passage: Vec<PassageOrdinal>,
@@ -50,7 +50,7 @@ struct Sources<'s, 'a> {
 }
 
 /// The questions of one kind, and the passage of each.
-type Questions<'a> = (Vec<QuestionPart<'a>>, Vec<PassageOrdinal>);
+type Questions<'a> = (QuestionParts<'a>, Vec<PassageOrdinal>);
 
 impl<'a> Corpus<'a> {
     pub(super) fn of(units: &'a [DocumentUnit]) -> Self {
@@ -225,11 +225,10 @@ impl<'a> Sources<'_, 'a> {
     fn questions(&self, kind: QuestionKind) -> Questions<'a> {
         let of_kind = |it: &'a PassageUnit| it.questions.iter().filter(|it| it.kind == kind);
         let read: usize = self.read().flat_map(|it| &it.passages).map(|it| of_kind(it).count()).sum();
-        let taken = self.version.map_or(0, |it| match kind {
-            QuestionKind::Incoming => it.graph.incoming_sentence.len(),
-            QuestionKind::Outgoing => it.graph.outgoing_sentence.len(),
-        });
-        let (mut questions, mut passages) = (Vec::with_capacity(read + taken), Vec::with_capacity(read + taken));
+        let of_version = self.version.map(|it| it.questions(kind));
+        let count = read + of_version.map_or(0, |it| it.sentences.len());
+        let (mut questions, mut passages) =
+            (QuestionParts::with_room(of_version, count, read), Vec::with_capacity(count));
         let mut number = PassageOrdinal(0);
         for (source, _) in self.documents {
             match *source {
@@ -243,7 +242,7 @@ impl<'a> Sources<'_, 'a> {
                 Source::Taken(document) => {
                     let Some(version) = self.version else { continue };
                     for passage in version.graph.document_passages.of(document) {
-                        version.each_question(kind, passage, |question| questions.push(question));
+                        questions.extend_taken(version.numbers(kind, passage));
                         passages.resize(questions.len(), number);
                         number.0 += 1;
                     }

@@ -4,6 +4,7 @@
 //! whole corpus (names, mentions, matching, statistics) is built for each version, as of the records alone: what is
 //! taken from the last version only saves work.
 
+mod ahead;
 mod asking;
 mod batch;
 mod checkpoint;

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use tokio::runtime::Handle;
 
+use super::ahead::Ahead;
 use super::corpus::Corpus;
 use super::mend::{Mended, Trust};
 use super::options::{
@@ -123,6 +124,7 @@ pub(super) async fn start(
             started,
             shortened: Shortened::default(),
             checkpoints: 0,
+            ahead: Ahead::default(),
         };
         run.run(&work, &handle)
     };
@@ -156,6 +158,7 @@ pub(super) struct Run {
     /// Checkpoints that it made.
     pub(super) checkpoints: u64,
     pub(super) started: Instant,
+    ahead: Ahead,
 }
 
 impl Run {
@@ -233,7 +236,7 @@ impl Run {
         let when_spent = self.when_spent()?;
         // Parts with intact checksums but wrong contents must not be reused.
         let is_sound = check.is_none_or(|check| check.blames_files_alone());
-        let last = if is_sound { self.workspace.last_version().map(Arc::new) } else { None };
+        let last = if is_sound { self.ahead.take(&self.workspace).map(Arc::new) } else { None };
         // Once per run: items without a usable reply are not asked about again.
         let reporter = self.reporter(is_removal).filter(|_| self.asked.is_none());
         let built = self.build(last, (when_spent, reporter.as_ref()), extent, handle)?;
@@ -446,6 +449,7 @@ impl Run {
                         Verdict::ByHand => run.skips.push(added_by_hand(&found.document.uri)),
                         Verdict::Added | Verdict::Changed | Verdict::Moved => {
                             run.writer.records().expect_write();
+                            run.ahead.begin(&run.workspace);
                             batch.push(found);
                         }
                     }

@@ -1,14 +1,18 @@
 //! What the records hold of documents, for a version. What is as the last version has it is taken from that: it has all
 //! that the next one needs, in arrays that are mapped, and is not read from the database again.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::stages::{MADE_BY, made_by};
 use crate::domain::{DocumentId, QuestionKind};
 use crate::error::{Error, Result};
-use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, OutgoingOrdinal, PassageOrdinal};
+use crate::graph::ordinal::{DocumentOrdinal, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, TextList};
-use crate::workspace::{DocumentUnit, LastVersion, ListedUnit, PassagePart, QuestionPart, Records, Seal, TextsFile};
+use crate::workspace::{
+    DocumentUnit, LastVersion, ListedUnit, PassagePart, QuestionsOfVersion, Records, Seal, TextsFile,
+};
 
 /// What the last version has of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,33 +154,26 @@ impl<'v> Version<'v> {
         self.texts.passage_part(passage, self.graph.passage_sentences.of(passage))
     }
 
-    /// Calls `visit` with the questions of a passage, in order.
-    pub(super) fn each_question(
-        &self,
-        kind: QuestionKind,
-        passage: PassageOrdinal,
-        mut visit: impl FnMut(QuestionPart<'v>),
-    ) {
-        let Self { graph, texts } = self;
-        match kind {
-            QuestionKind::Incoming => {
-                for question in graph.passage_incoming.of(passage) {
-                    let sentence = graph.incoming_sentence[question];
-                    let (id, origin) = (texts.incoming_id(question), texts.incoming_origin(question));
-                    visit(QuestionPart { id, origin, text: texts.incoming(question), keywords: None, sentence });
-                }
-            }
+    /// Returns the questions of one side.
+    pub(super) fn questions(&self, kind: QuestionKind) -> QuestionsOfVersion<'v> {
+        let sentences = match kind {
+            QuestionKind::Incoming => self.graph.incoming_sentence.items(),
+            QuestionKind::Outgoing => self.graph.outgoing_sentence.items(),
+        };
+        QuestionsOfVersion { texts: self.texts, kind, sentences }
+    }
+
+    /// Returns the numbers of the questions of a passage.
+    pub(super) fn numbers(&self, kind: QuestionKind, passage: PassageOrdinal) -> Range<u32> {
+        let numbers = match kind {
+            QuestionKind::Incoming => self.graph.passage_incoming.of(passage).range(),
             QuestionKind::Outgoing => {
-                let raised = texts.outgoing_passages();
+                let raised = self.texts.outgoing_passages().items();
                 let first = raised.partition_point(|it| *it < passage);
-                let rest = OutgoingOrdinal::first(raised.len()).split_at(first).1;
-                for question in rest.take_while(|it| raised[*it] == passage) {
-                    let sentence = graph.outgoing_sentence[question];
-                    let (id, origin) = (texts.outgoing_id(question), texts.outgoing_origin(question));
-                    visit(QuestionPart { id, origin, text: texts.outgoing(question), keywords: None, sentence });
-                }
+                first..first + raised[first..].iter().take_while(|it| **it == passage).count()
             }
-        }
+        };
+        numbers.start as u32..numbers.end as u32
     }
 }
 
@@ -185,8 +182,8 @@ mod tests {
     use super::super::corpus::Corpus;
     use super::*;
     use crate::domain::Metadata;
-    use crate::workspace::MetadataPart;
     use crate::workspace::tests::{forge, indexed};
+    use crate::workspace::{MetadataPart, QuestionPart, QuestionParts};
 
     /// Returns what a version has of all documents of the records, written down, if it can be taken from.
     fn taken(last: &LastVersion, due: &[DocumentUnit]) -> Option<String> {
@@ -200,8 +197,8 @@ mod tests {
         let Corpus { documents, passages, incoming, outgoing, incoming_passage, outgoing_passage, named, .. } = corpus;
         let documents: Vec<_> =
             documents.iter().map(|it| (it.id, it.source_id, it.uri, metadata(it.metadata))).collect();
-        let bare = |it: &QuestionPart<'_>| format!("{:?}", QuestionPart { keywords: None, ..*it });
-        let side = |questions: &[QuestionPart<'_>]| questions.iter().map(bare).collect::<Vec<_>>();
+        let bare = |it: QuestionPart<'_>| format!("{:?}", QuestionPart { keywords: None, ..it });
+        let side = |questions: &QuestionParts<'_>| questions.iter().map(bare).collect::<Vec<_>>();
         let questions = (side(incoming), side(outgoing), incoming_passage, outgoing_passage);
         format!("{documents:#?} {passages:#?} {questions:#?} {named:#?}")
     }

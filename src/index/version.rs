@@ -92,17 +92,21 @@ pub(super) fn build(
     };
     let ((fields, vectors, (mut begun, lengths)), found) =
         stages.beside([StageKind::Names, StageKind::PassageVectors], embed_and_write, || making.names())?;
-    let ([_, sentences, ..], found_by) = (&fields, hierarchy::found_by(options, embedder, extracted.is_some()));
+    let [passages, sentences, incoming, outgoing] = fields;
+    drop(passages);
+    last.into_iter().for_each(LastVersion::release);
+    let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
     let (questions, (topics, resolved)) = stages.beside(
         [StageKind::Resolution, StageKind::Matching],
         || {
-            let questions = making.questions(&found, &fields, last)?;
-            begun.write_graph(&questions.graph(&found, &lengths))?;
+            let (matches, questions) = making.questions(&found, [incoming, outgoing], last)?;
+            begun.write_graph(&questions.graph(&found, &lengths), Some(&matches))?;
+            last.into_iter().for_each(LastVersion::release);
             Ok(questions)
         },
         || making.topics(&found, &asked, sentences.view(), (past.found_by(&found_by), &found_by)),
     )?;
-    let Questions { matches, packed: questions, cut } = questions;
+    let Questions { packed: questions, cut } = questions;
     let (hierarchy, descriptions) = topics;
     let Resolved { resolution: same, clues } = resolved;
     let Named { packed, statistics, .. } = found.with(clues);
@@ -116,7 +120,6 @@ pub(super) fn build(
     let parts = VersionParts {
         created_at: &clock::now(),
         graph: &packed,
-        matches: Some(&matches),
         names: statistics.as_ref(),
         hierarchy: &hierarchy,
         descriptions: descriptions.as_ref(),
@@ -132,7 +135,6 @@ pub(super) fn build(
 
 /// The questions of a version, matched.
 struct Questions {
-    matches: PackedMatches,
     /// Their part of the graph.
     packed: PackedGraph,
     /// How many edges were cut.
@@ -166,19 +168,22 @@ impl Making<'_> {
         self.handle.block_on(self.stages.run(names))
     }
 
-    /// Matches the questions.
+    /// Matches the questions, which have these vectors, in-coming ones first; returns what they are matched with, too.
     fn questions(
         &self,
         named: &Named,
-        fields: &[FieldVectors<'_>; 4],
+        fields: [FieldVectors<'_>; 2],
         last: Option<&LastVersion>,
-    ) -> Result<Questions> {
-        let [_, _, incoming, outgoing] = fields.each_ref().map(FieldVectors::view);
-        let sides = Sides::of(self.corpus, self.difference, &named.packed);
-        let matching = Matching::of(&sides, (incoming, outgoing), (&named.packed, last), self.options);
+    ) -> Result<(PackedMatches, Questions)> {
+        let vectors = fields.each_ref().map(FieldVectors::view);
+        let sides = Sides::of(self.corpus, (self.difference, &named.packed), vectors);
+        let matching = Matching::of(&sides, vectors, (&named.packed, last), self.options);
         let matches = self.handle.block_on(self.stages.run(matching))?;
+        // They are written, and nothing else needs them: a large index has most of its vectors here.
+        drop(fields);
+        last.into_iter().for_each(LastVersion::release);
         let (packed, cut) = pack_edges(&matches, sides, &named.packed.view());
-        Ok(Questions { matches, packed, cut })
+        Ok((matches, Questions { packed, cut }))
     }
 
     /// Begins a version with its texts; returns how many terms they have, too.

@@ -26,14 +26,9 @@ pub(super) fn write(path: &Path, graph: &PassageGraph<'_>, outgoing: usize) -> R
     write_arrays(path, &graph.sections(), graph.check(outgoing))
 }
 
-/// Writes `matches.bin`, of a graph whose edges name `outgoing` out-coming questions.
-pub(super) fn write_matches(
-    path: &Path,
-    matches: &PackedMatches,
-    graph: &PackedGraph,
-    outgoing: usize,
-) -> Result<Stamp> {
-    write_arrays(path, &matches.sections(), matches.view().check(graph.incoming_passage.len(), outgoing))
+/// Writes `matches.bin`, of so many in-coming and out-coming questions.
+pub(super) fn write_matches(path: &Path, matches: &PackedMatches, incoming: usize, outgoing: usize) -> Result<Stamp> {
+    write_arrays(path, &matches.sections(), matches.view().check(incoming, outgoing))
 }
 
 /// Writes `names.bin`, which belongs to a graph.

@@ -2,7 +2,7 @@
 //! checked by itself, so that damage costs no more than what it hit.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::graph_file::{
     DescriptionsFile, GraphFile, HierarchyFile, MatchesFile, NamesFile, ResolutionFile, SegmentsFile, counts_of_names,
@@ -38,6 +38,8 @@ pub struct LastVersion {
     folder: PathBuf,
     row: VersionRow,
     access: FileAccess,
+    /// The files that are open.
+    held: Mutex<Vec<Arc<HeldFile>>>,
     graph: OnceLock<Option<GraphFile>>,
     texts: OnceLock<Option<TextsFile>>,
     vectors: OnceLock<Option<VectorsFile>>,
@@ -58,6 +60,7 @@ impl Workspace {
             folder,
             row,
             access: self.access,
+            held: Mutex::default(),
             graph: OnceLock::new(),
             texts: OnceLock::new(),
             vectors: OnceLock::new(),
@@ -69,7 +72,24 @@ impl Workspace {
     }
 }
 
+impl Workspace {
+    /// Returns whether a version is the current one.
+    #[must_use]
+    pub fn is_current(&self, version: &LastVersion) -> bool {
+        self.records()
+            .and_then(|records| records.current())
+            .is_ok_and(|it| it.is_some_and(|it| it.0 == version.row.version))
+    }
+}
+
 impl LastVersion {
+    /// Opens what most updates take from it, and gives back the memory that this took.
+    pub fn open(&self) {
+        let (_graph, _texts, _vectors) = (self.graph(), self.texts(), self.vectors_file());
+        let (_matches, _names) = (self.matches(), self.names());
+        self.release();
+    }
+
     /// Returns of what a stage was made; none where that is not known.
     #[must_use]
     pub fn mark(&self, stage: &str) -> Option<&StageMark> {
@@ -80,6 +100,18 @@ impl LastVersion {
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.row.is_partial
+    }
+
+    /// Returns whether all its texts have vectors, where it has any.
+    #[must_use]
+    pub fn has_all_vectors(&self) -> bool {
+        self.row.counts.without_vectors == 0
+    }
+
+    /// Gives back the memory of all that was read so far: little of it is read again at each step of an update. What is
+    /// read again is mapped again.
+    pub fn release(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|file| file.release());
     }
 
     /// Returns the graph.
@@ -193,7 +225,9 @@ impl LastVersion {
             let counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
             let has_added = self.row.files.iter().any(|due| due.path == ADDED_VECTORS);
             let added = has_added.then(|| self.held(ADDED_VECTORS)).transpose()?;
-            VectorsFile::open(&self.held(VECTORS)?, added.as_ref(), self.row.pin.dimension, counts)
+            let file = VectorsFile::open(&self.held(VECTORS)?, added.as_ref(), self.row.pin.dimension, counts)?;
+            file.check_all();
+            Ok(file)
         };
         self.vectors.get_or_init(|| intact(open())).as_ref()
     }
@@ -221,7 +255,9 @@ impl LastVersion {
         let missing =
             || Error::Corrupt { path: self.folder.join(path), reason: "the records do not name it".to_owned() };
         let due = self.row.files.iter().find(|due| due.path == path).ok_or_else(missing)?;
-        HeldFile::open(&self.folder, due, self.access).map(Arc::new)
+        let file = Arc::new(HeldFile::open(&self.folder, due, self.access)?);
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&file));
+        Ok(file)
     }
 }
 

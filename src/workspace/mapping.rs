@@ -12,6 +12,9 @@
 //! [`FileAccess::Read`] is for those who cannot rule that out. Contents are checked against their checksum before
 //! anything relies on them.
 //!
+//! Pages of a mapping that are given back are mapped again when they are used next, from the same file, so a slice
+//! that is borrowed meanwhile does not change.
+//!
 //! A mapping starts at a page boundary, and a file that is read is stored in words of 8 bytes, so offsets that are
 //! aligned in the file are aligned in memory.
 #![allow(unsafe_code)]
@@ -20,6 +23,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 
 use memmap2::Mmap;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 
 use super::FileAccess;
 use crate::files;
@@ -67,6 +72,16 @@ impl Mapping {
         Ok(Self::Words(words, held))
     }
 
+    /// Gives back the memory of the pages that were used. Those that are used again are mapped again.
+    pub(super) fn release(&self) {
+        #[cfg(unix)]
+        if let Self::Pages(pages) = self {
+            // SAFETY: the mapping is of an immutable file and never written, so its pages come back as they were; see
+            // the proof above. A system that refuses keeps them.
+            let _released = unsafe { pages.unchecked_advise(UncheckedAdvice::DontNeed) };
+        }
+    }
+
     /// Returns the bytes of the file.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
@@ -93,6 +108,8 @@ mod tests {
             let mapping = Mapping::of(&File::open(&path).unwrap(), access).unwrap();
             assert_eq!(mapping.bytes(), std::fs::read(&path).unwrap());
             std::fs::remove_file(&path).unwrap();
+            assert_eq!(mapping.bytes(), contents);
+            mapping.release();
             assert_eq!(mapping.bytes(), contents);
         }
     }

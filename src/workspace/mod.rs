@@ -57,7 +57,7 @@ pub(crate) use last_version::{HeldTerms, LastVersion};
 use lock::Lock;
 #[cfg(test)]
 pub(crate) use parts::MetadataPart;
-pub(crate) use parts::{DocumentPart, PassagePart, QuestionPart};
+pub(crate) use parts::{DocumentPart, PassagePart, QuestionPart, QuestionParts, QuestionsOfVersion};
 pub(crate) use records::DamagedUnit;
 use records::VersionRow;
 pub use records::WrittenCounts;

@@ -130,7 +130,7 @@ fn options() -> WorkspaceOptions {
 }
 
 /// Publishes the records.
-fn publish(writer: &mut Writer) -> IndexVersion {
+pub(crate) fn publish(writer: &mut Writer) -> IndexVersion {
     publish_with(writer, &|passage, vectors| vectors.push(&[1.0, -0.5, 0.0, passage.text.len() as f32]))
 }
 
@@ -147,7 +147,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut Quanti
     let documents: Vec<DocumentPart<'_>> = units.iter().map(|unit| (&unit.document).into()).collect();
     let with_questions: Vec<&PassageUnit> = units.iter().flat_map(|unit| &unit.passages).collect();
     let passages: Vec<PassagePart<'_>> = with_questions.iter().map(|unit| (&unit.passage).into()).collect();
-    let side = |kind| -> (Vec<QuestionPart<'_>>, Vec<PassageOrdinal>) {
+    let side = |kind| -> (QuestionParts<'_>, Vec<PassageOrdinal>) {
         let units = with_questions.iter().zip(PassageOrdinal::first(with_questions.len()));
         let questions = units.flat_map(|(unit, passage)| unit.questions.iter().map(move |it| (it, passage)));
         let of_kind = questions.filter(|(question, _)| question.kind == kind);
@@ -182,7 +182,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut Quanti
 
 /// Publishes a begun version with a graph.
 fn publish_graph(writer: &mut Writer, mut begun: BegunVersion, graph: &PackedGraph) -> Result<IndexVersion> {
-    begun.write_graph(&graph.view())?;
+    begun.write_graph(&graph.view(), None)?;
     publish_rest(writer, begun, graph)
 }
 
@@ -191,7 +191,6 @@ fn publish_rest(writer: &mut Writer, begun: BegunVersion, graph: &PackedGraph) -
         created_at: "2030-01-01T00:00:00Z",
         graph,
         hierarchy: &PackedHierarchy::without_relations(graph.entity_name_ends.len()),
-        matches: None,
         names: None,
         descriptions: None,
         resolution: &PackedResolution::of_names(graph.entity_name_ends.len()),
@@ -211,8 +210,8 @@ fn begin_empty(writer: &mut Writer) -> BegunVersion {
         bands: &[],
         seals: &[],
         passages: &[],
-        incoming: &[],
-        outgoing: &[],
+        incoming: &QuestionParts::default(),
+        outgoing: &QuestionParts::default(),
         outgoing_passages: &[],
         passage_vectors: none.view(),
         sentence_vectors: none.view(),
@@ -378,8 +377,8 @@ fn a_version_that_would_not_open_is_not_published() {
     assert!(matches!(publish_rest(&mut writer, begun, &PackedGraph::default()), Err(Error::Internal(_))));
     let mut begun = begin_empty(&mut writer);
     let none = PackedGraph::default();
-    begun.write_graph(&none.view()).unwrap();
-    assert!(matches!(begun.write_graph(&none.view()), Err(Error::Internal(_))));
+    begun.write_graph(&none.view(), None).unwrap();
+    assert!(matches!(begun.write_graph(&none.view(), None), Err(Error::Internal(_))));
     let _left = begin_empty(&mut writer);
     assert_eq!(std::fs::read_dir(folder.path().join(VERSIONS)).unwrap().count(), 2);
     writer.discard();

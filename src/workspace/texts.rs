@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart};
+use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart, QuestionParts, QuestionRun, TakenQuestions};
 use super::records::Seal;
 use super::sections::{self, BUFFER_BYTES, Contents, Gather, Sections};
 use super::stamp::Stamp;
 use super::version_files::HeldFile;
-use crate::domain::{DocumentId, Metadata, PassageId, QuestionId, QuestionOrigin, Span};
+use crate::domain::{DocumentId, Metadata, PassageId, QuestionId, QuestionKind, QuestionOrigin, Span};
 use crate::error::{Error, Result};
 use crate::graph::duplicates::Bands;
 use crate::graph::ordinal::{
@@ -30,8 +30,8 @@ pub(super) struct Texts<'a> {
     /// What the records say of each document, for the next version.
     pub(super) seals: &'a [Option<Seal>],
     pub(super) passages: &'a [PassagePart<'a>],
-    pub(super) incoming: &'a [QuestionPart<'a>],
-    pub(super) outgoing: &'a [QuestionPart<'a>],
+    pub(super) incoming: &'a QuestionParts<'a>,
+    pub(super) outgoing: &'a QuestionParts<'a>,
     /// The passage of each out-coming question.
     pub(super) outgoing_passages: &'a [PassageOrdinal],
 }
@@ -84,6 +84,35 @@ impl<'a> Gathered<'a> {
         ]
     }
 
+    /// The ids of questions.
+    fn question_ids(questions: &'a QuestionParts<'a>) -> Self {
+        let gather = move |file: &mut dyn Write| {
+            questions.runs().try_for_each(|run| match run {
+                QuestionRun::Taken(taken) => file.write_all(taken.ids.as_flattened()),
+                QuestionRun::Read(read) => write_each(file, read.iter().map(|it| it.id.as_bytes())),
+            })
+        };
+        Self { bytes: size_of::<[u8; 16]>() * questions.len(), gather: Box::new(gather) }
+    }
+
+    /// Where the text of each question ends, and the texts back to back.
+    fn question_texts(questions: &'a QuestionParts<'a>) -> [Self; 2] {
+        let lengths = questions.lengths();
+        let bytes = lengths.iter().map(|length| *length as usize).sum();
+        let ends = move |file: &mut dyn Write| {
+            let end = |end: &mut u64, length: &u32| {
+                *end += u64::from(*length);
+                Some(end.to_ne_bytes())
+            };
+            write_each(file, lengths.iter().scan(0, end))
+        };
+        let texts = move |file: &mut dyn Write| write_each(file, questions.texts());
+        [
+            Self { bytes: size_of::<u64>() * questions.len(), gather: Box::new(ends) },
+            Self { bytes, gather: Box::new(texts) },
+        ]
+    }
+
     fn contents(&self) -> Contents<'_> {
         Contents::Gathered(self.bytes, self.gather.as_ref())
     }
@@ -98,7 +127,11 @@ fn write_each(file: &mut dyn Write, items: impl Iterator<Item = impl AsRef<[u8]>
             file.write_all(&waiting)?;
             waiting.clear();
         }
-        waiting.extend_from_slice(item);
+        if item.len() > BUFFER_BYTES {
+            file.write_all(item)?;
+        } else {
+            waiting.extend_from_slice(item);
+        }
     }
     file.write_all(&waiting)
 }
@@ -117,19 +150,19 @@ pub(super) fn write(path: &Path, texts: &Texts<'_>) -> Result<Stamp> {
         Gathered::texts(&metadata, |it| it),
         Gathered::texts(passages, |it| it.section.unwrap_or_default()),
         Gathered::texts(passages, |it| it.text),
-        Gathered::texts(incoming, |it| it.text),
-        Gathered::texts(outgoing, |it| it.text),
+        Gathered::question_texts(incoming),
+        Gathered::question_texts(outgoing),
     ];
     let ids = [
         Gathered::ids(documents, |it| it.id.as_bytes()),
         Gathered::ids(passages, |it| it.id.as_bytes()),
-        Gathered::ids(incoming, |it| it.id.as_bytes()),
-        Gathered::ids(outgoing, |it| it.id.as_bytes()),
+        Gathered::question_ids(incoming),
+        Gathered::question_ids(outgoing),
     ];
     let spans: Vec<Span> = passages.iter().map(|it| it.span).collect();
     let sentences: Vec<Span> = passages.iter().flat_map(|it| it.sentences).copied().collect();
     let places = [places(passages, |it| it.page), places(passages, |it| it.line), places(passages, |it| it.column)];
-    let origins = [incoming, outgoing].map(|all| all.iter().map(|it| it.origin.code()).collect::<Vec<u8>>());
+    let origins = [incoming, outgoing].map(QuestionParts::origins);
     let mut parts = vec![
         (ORIGINALS, Contents::Bytes(bytemuck::cast_slice(originals))),
         (BANDS, Contents::Bytes(bytemuck::cast_slice(bands))),
@@ -355,6 +388,40 @@ impl TextsFile {
             column: self.place(2, passage),
             text: self.passage_text(passage),
             sentences: self.spans_of(sentences),
+        }
+    }
+
+    /// Returns a question, made from this sentence of its passage, as the next version may have it.
+    pub(super) fn question_part(&self, kind: QuestionKind, number: usize, sentence: u32) -> QuestionPart<'_> {
+        let (id, origin, text) = match kind {
+            QuestionKind::Incoming => {
+                let question = IncomingOrdinal::at(number);
+                (self.incoming_id(question), self.incoming_origin(question), self.incoming(question))
+            }
+            QuestionKind::Outgoing => {
+                let question = OutgoingOrdinal::at(number);
+                (self.outgoing_id(question), self.outgoing_origin(question), self.outgoing(question))
+            }
+        };
+        QuestionPart { id, origin, text, keywords: None, sentence }
+    }
+
+    /// Returns consecutive questions as the next version may have them; none if some are missing.
+    pub(super) fn question_run(&self, kind: QuestionKind, run: Range<usize>) -> TakenQuestions<'_> {
+        let (side, ids, (ends, bytes)) = match kind {
+            QuestionKind::Incoming => (0, &self.incoming_ids, &self.incoming),
+            QuestionKind::Outgoing => (1, &self.outgoing_ids, &self.outgoing),
+        };
+        let all = self.sections.items::<u64>(ends.clone());
+        let start = run.start.checked_sub(1).and_then(|before| all.get(before)).copied().unwrap_or_default();
+        let ends = all.get(run.clone()).unwrap_or_default();
+        let texts = start as usize..ends.last().copied().unwrap_or(start) as usize;
+        TakenQuestions {
+            ids: self.sections.items::<[u8; 16]>(ids.clone()).get(run.clone()).unwrap_or_default(),
+            origins: self.sections.items::<u8>(self.origins[side].clone()).get(run).unwrap_or_default(),
+            ends,
+            start,
+            texts: self.sections.at(bytes.clone()).get(texts).unwrap_or_default(),
         }
     }
 

@@ -220,6 +220,16 @@ impl VectorsFile {
         Ok(Self { file: Arc::clone(file), sections, added, dimension, fields })
     }
 
+    /// Checks all fields, each of which is then there or not, and gives back the memory of the pages that this took.
+    pub(super) fn check_all(&self) {
+        for number in 0..self.fields.len() {
+            if let Err(error) = self.field(number) {
+                tracing::debug!(%error, "vectors are damaged");
+            }
+            self.file.release();
+        }
+    }
+
     /// Returns the vectors of a field, checked.
     pub(super) fn vectors(&self, field: VectorField) -> Result<Vectors<'_>> {
         match field {

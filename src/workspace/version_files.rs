@@ -61,6 +61,11 @@ impl HeldFile {
         self.mapping.bytes()
     }
 
+    /// Gives back the memory of its pages; those that are used again are mapped again.
+    pub(super) fn release(&self) {
+        self.mapping.release();
+    }
+
     /// Checks all of it, and remembers the result.
     pub(super) fn check(&self) -> Result<()> {
         let damage = self.whole.get_or_init(|| self.find_damage());
@@ -164,9 +169,13 @@ impl VersionFiles {
         below(self.files.values(), path)
     }
 
-    /// Checks every byte of every file.
+    /// Checks every byte of every file, and gives back the memory that this took.
     pub(super) fn check(&self) -> Result<()> {
-        self.files.values().try_for_each(|file| file.check())
+        self.files.values().try_for_each(|file| {
+            file.check()?;
+            file.release();
+            Ok(())
+        })
     }
 }
 

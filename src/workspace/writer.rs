@@ -10,7 +10,7 @@ use std::thread;
 use super::fresh_vectors::FreshVectors;
 use super::last_version::{HeldTerms, LastVersion};
 use super::lock::Lock;
-use super::parts::{DocumentPart, PassagePart, QuestionPart};
+use super::parts::{DocumentPart, PassagePart, QuestionParts};
 use super::records::{LastFiles, Records, Seal, StageMarks, VersionRow};
 use super::stamp::{Stamp, StampedFile};
 use super::text_index::{self, TermsOf};
@@ -49,9 +49,9 @@ pub struct TextParts<'a> {
     /// The passages, document by document.
     pub passages: &'a [PassagePart<'a>],
     /// The in-coming questions, passage by passage.
-    pub incoming: &'a [QuestionPart<'a>],
+    pub incoming: &'a QuestionParts<'a>,
     /// The out-coming questions, passage by passage.
-    pub outgoing: &'a [QuestionPart<'a>],
+    pub outgoing: &'a QuestionParts<'a>,
     /// The passage of each of these.
     pub outgoing_passages: &'a [PassageOrdinal],
     /// One vector a passage.
@@ -74,8 +74,6 @@ pub struct VersionParts<'a> {
     pub created_at: &'a str,
     /// The structure.
     pub graph: &'a PackedGraph,
-    /// What its questions are matched with, for the next version.
-    pub matches: Option<&'a PackedMatches>,
     /// What its names were found by, for the next version.
     pub names: Option<&'a PackedNameStatistics>,
     /// The hierarchy over its entities.
@@ -184,17 +182,23 @@ impl BegunVersion {
         }
     }
 
-    /// Writes the graph, while the hierarchy over it may still be in the making.
+    /// Writes the graph, and for the next version what its questions are `matched` with, while the hierarchy over the
+    /// graph may still be in the making.
     ///
     /// # Errors
     ///
     /// If it is not of these texts or cannot be written, or if one is written already.
-    pub fn write_graph(&mut self, graph: &PassageGraph<'_>) -> Result<()> {
+    pub fn write_graph(&mut self, graph: &PassageGraph<'_>, matched: Option<&PackedMatches>) -> Result<()> {
         self.check(graph)?;
         if self.graph.replace(graph.counts()).is_some() {
             return Err(Error::Internal("a version with two graphs".to_owned()));
         }
-        self.files.push(file(GRAPH, graph_file::write(&self.folder.join(GRAPH), graph, self.sizes.outgoing)?));
+        let TextSizes { incoming, outgoing, .. } = self.sizes;
+        self.files.push(file(GRAPH, graph_file::write(&self.folder.join(GRAPH), graph, outgoing)?));
+        if let Some(matched) = matched {
+            let stamp = graph_file::write_matches(&self.folder.join(MATCHES), matched, incoming, outgoing)?;
+            self.files.push(file(MATCHES, stamp));
+        }
         Ok(())
     }
 
@@ -332,8 +336,8 @@ impl Writer {
             return Err(Error::Internal("a version whose graph is not the one that is written".to_owned()));
         }
         let counts = begun.counts(parts);
-        let BegunVersion { version, folder, mut files, sizes, .. } = begun;
-        files.extend(write_arrays(&folder, parts, sizes.outgoing)?);
+        let BegunVersion { version, folder, mut files, .. } = begun;
+        files.extend(write_arrays(&folder, parts)?);
         self.cancellation.check()?;
         self.versions.finish(&folder, version)?;
         let row = VersionRow {
@@ -407,16 +411,12 @@ fn file(path: &str, stamp: Stamp) -> StampedFile {
     StampedFile { path: path.to_owned(), stamp, blocks: None }
 }
 
-/// Writes the arrays of files beside that of the graph, of a version with so many out-coming questions.
-fn write_arrays(folder: &Path, parts: &VersionParts<'_>, outgoing: usize) -> Result<Vec<StampedFile>> {
+/// Writes the arrays of files that are over the graph.
+fn write_arrays(folder: &Path, parts: &VersionParts<'_>) -> Result<Vec<StampedFile>> {
     let mut files = vec![
         file(HIERARCHY, graph_file::write_hierarchy(&folder.join(HIERARCHY), parts.hierarchy, parts.graph)?),
         file(RESOLUTION, graph_file::write_resolution(&folder.join(RESOLUTION), parts.resolution, parts.graph)?),
     ];
-    if let Some(matches) = parts.matches {
-        let path = folder.join(MATCHES);
-        files.push(file(MATCHES, graph_file::write_matches(&path, matches, parts.graph, outgoing)?));
-    }
     if let Some(names) = parts.names {
         files.push(file(NAMES, graph_file::write_names(&folder.join(NAMES), names, parts.graph)?));
     }

@@ -87,6 +87,8 @@ impl Taken {
             keyword: Column::new(&self.keyword),
             vectors: self.vectors.view(),
             marks: &self.marks,
+            // Of out-coming questions, nothing asks for them.
+            vector_marks: &[],
         }
     }
 }

@@ -17,43 +17,6 @@ use crate::graph::vectors::{QuantizedVectors, Vectors};
 /// A question that is not there, or not any more.
 const GONE: u32 = u32::MAX;
 
-/// For each question of both sides, a 64-bit hash of everything of its own that decides its matches.
-pub(super) struct Marks {
-    pub(super) incoming: Vec<u64>,
-    pub(super) outgoing: Vec<u64>,
-    /// Those of the vectors of in-coming questions alone.
-    vectors: Vec<u64>,
-}
-
-impl Marks {
-    pub(super) fn of(
-        outgoing: &Questions<'_, OutgoingOrdinal>,
-        incoming: &Questions<'_, IncomingOrdinal>,
-        has_vectors: bool,
-    ) -> Self {
-        if !has_vectors {
-            return Self { incoming: incoming.marks.to_vec(), outgoing: outgoing.marks.to_vec(), vectors: Vec::new() };
-        }
-        let hashes = |rows: usize, vectors| (0..rows as u32).into_par_iter().map(move |row| cells::hash(vectors, row));
-        let joined = |hashes: &[u64], marks: &[u64]| hashes.iter().zip(marks).map(|(a, b)| joined(*b, *a)).collect();
-        let vectors: Vec<u64> = hashes(incoming.marks.len(), &incoming.vectors).collect();
-        let of_outgoing: Vec<u64> = hashes(outgoing.marks.len(), &outgoing.vectors).collect();
-        Self { incoming: joined(&vectors, incoming.marks), outgoing: joined(&of_outgoing, outgoing.marks), vectors }
-    }
-}
-
-/// Joins 64 bits that say which question it is with a hash of its vector. Doing so again undoes it.
-const fn joined(mark: u64, vector: u64) -> u64 {
-    vector.rotate_left(17) ^ mark
-}
-
-/// Returns the mark of a question from the one that an earlier version kept, joined with a hash of its vector. A
-/// version kept the mark itself if one side had no vectors; then `vectors` are none.
-#[must_use]
-pub fn mark_without_vector(kept: u64, vectors: Option<&Vectors<'_>>, row: u32) -> u64 {
-    vectors.map_or(kept, |vectors| joined(kept, cells::hash(vectors, row)))
-}
-
 /// An earlier matching, and the questions of it that are still there.
 pub(super) struct Surviving<'a> {
     earlier: &'a Earlier<'a>,
@@ -65,13 +28,14 @@ pub(super) struct Surviving<'a> {
 }
 
 impl<'a> Surviving<'a> {
-    pub(super) fn of(earlier: &'a Earlier<'a>, marks: &Marks) -> Self {
-        let incoming = surviving(&earlier.matches.incoming_mark, &marks.incoming);
+    /// `incoming` and `outgoing` are the marks that there are now.
+    pub(super) fn of(earlier: &'a Earlier<'a>, incoming: &[u64], outgoing: &[u64]) -> Self {
+        let incoming = surviving(&earlier.matches.incoming_mark, incoming);
         let mut now = vec![GONE; earlier.matches.incoming_mark.len()];
         for (row, before) in (0..).zip(&incoming).filter(|(_, before)| **before != GONE) {
             now[*before as usize] = row;
         }
-        Self { earlier, incoming, now, outgoing: surviving(&earlier.matches.outgoing_mark, &marks.outgoing) }
+        Self { earlier, incoming, now, outgoing: surviving(&earlier.matches.outgoing_mark, outgoing) }
     }
 
     /// Returns the matches of a question.
@@ -125,12 +89,11 @@ pub(super) struct Placed {
 impl Placed {
     pub(super) fn of(
         incoming: &Questions<'_, IncomingOrdinal>,
-        marks: &Marks,
         (fineness, rows_max): (Fineness, usize),
         earlier: Option<&Surviving<'_>>,
         cancellation: &Cancellation,
     ) -> Result<Self> {
-        let centers = cells::centers(&marks.vectors, fineness.centers);
+        let centers = cells::centers(incoming.vector_marks, fineness.centers);
         let vectors = cells::rows(&incoming.vectors, &centers);
         let mut placed = Self {
             vectors,
@@ -143,13 +106,13 @@ impl Placed {
         };
         if !placed.centers.is_empty() {
             let unknown: Vec<u32> = match earlier {
-                Some(earlier) => placed.take_over(incoming, &marks.vectors, earlier, cancellation),
+                Some(earlier) => placed.take_over(incoming, earlier, cancellation),
                 None => (0..incoming.passage.len() as u32).collect(),
             };
             let found = cells::nearest(&incoming.vectors, &unknown, &Panels::of_all(&placed.vectors), cancellation)?;
             unknown.iter().zip(found).for_each(|(row, cell)| placed.cells[*row as usize] = cell);
         }
-        placed.is_member = cells::members(&placed.cells, &marks.incoming, rows_max);
+        placed.is_member = cells::members(&placed.cells, incoming.marks, rows_max);
         Ok(placed)
     }
 
@@ -157,12 +120,12 @@ impl Placed {
     fn take_over(
         &mut self,
         incoming: &Questions<'_, IncomingOrdinal>,
-        hashes: &[u64],
         surviving: &Surviving<'_>,
         cancellation: &Cancellation,
     ) -> Vec<u32> {
         let Earlier { matches, incoming: before, .. } = surviving.earlier;
-        let places: FxHashMap<u64, u32> = self.centers.iter().map(|row| hashes[*row as usize]).zip(0..).collect();
+        let marks = incoming.vector_marks;
+        let places: FxHashMap<u64, u32> = self.centers.iter().map(|row| marks[*row as usize]).zip(0..).collect();
         let place = |row: &IncomingOrdinal| places.get(&cells::hash(before, row.0)).copied().unwrap_or(GONE);
         self.moved = matches.center.iter().map(place).collect();
         for (row, _) in matches.center.iter().zip(&self.moved).filter(|it| *it.1 == GONE) {

@@ -1,7 +1,7 @@
 //! The result of matching, as a version keeps it for the next, so that the cost of an update follows the change.
 
-use super::difference::{Marks, Placed};
-use super::{MatchOptions, Matched, VERSION};
+use super::difference::Placed;
+use super::{MatchOptions, Matched, Questions, VERSION};
 use crate::graph::arrays::Elsewhere;
 use crate::graph::cells::{Fineness, Looked};
 use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal, Position, Rows};
@@ -14,6 +14,8 @@ arrays! {
     settings: Column<Position, u64> = "settings" [],
     /// 64 bits that say which question each in-coming one is, with its keywords and vector.
     incoming_mark: Column<IncomingOrdinal, u64> = "incoming.mark" [each incoming],
+    /// 64 bits that say what vector each has. None without vectors.
+    incoming_vector: Column<IncomingOrdinal, u64> = "incoming.vector" later [],
     /// The cell of each, by the place of its center; [`u32::MAX`] without vectors.
     incoming_cell: Column<IncomingOrdinal, u32> = "incoming.cell" [each incoming_mark, below_or_none center],
     /// The in-coming questions whose vectors are the centers.
@@ -37,23 +39,25 @@ arrays! {
 impl PackedMatches {
     pub(super) fn of(
         matched: &[Matched],
-        (marks, placed): (Marks, Placed),
+        (outgoing, incoming): (&Questions<'_, OutgoingOrdinal>, &Questions<'_, IncomingOrdinal>),
+        placed: Placed,
         (reach, looked): (Vec<f32>, Looked),
         settings: u64,
     ) -> Self {
-        let mut outgoing_matched = vec![0; marks.outgoing.len() + 1];
+        let mut outgoing_matched = vec![0; outgoing.marks.len() + 1];
         for it in matched {
             outgoing_matched[it.outgoing.index() + 1] += 1;
         }
-        for it in 0..marks.outgoing.len() {
+        for it in 0..outgoing.marks.len() {
             outgoing_matched[it + 1] += outgoing_matched[it];
         }
         Self {
             settings: vec![settings],
-            incoming_mark: marks.incoming,
+            incoming_mark: incoming.marks.to_vec(),
+            incoming_vector: incoming.vector_marks.to_vec(),
             incoming_cell: placed.cells,
             center: placed.centers.into_iter().map(IncomingOrdinal).collect(),
-            outgoing_mark: marks.outgoing,
+            outgoing_mark: outgoing.marks.to_vec(),
             outgoing_reach: reach,
             outgoing_cells: looked.into_cells(),
             outgoing_matched,

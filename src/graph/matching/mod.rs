@@ -11,6 +11,7 @@ mod candidates;
 mod difference;
 mod edges;
 mod kept;
+mod marks;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -25,10 +26,10 @@ use crate::domain::Cancellation;
 use crate::error::Result;
 pub use candidates::jaccard;
 use candidates::{GROUP, Postings, Reach, Scored, Scoring};
-pub use difference::mark_without_vector;
-use difference::{Difference, Marks, Placed, Surviving};
+use difference::{Difference, Placed, Surviving};
 pub use edges::{PassageEdge, edges};
 pub use kept::{Earlier, Matches, PackedMatches};
+pub use marks::{Marks, joined};
 
 /// Questions of one side; keywords ascend in each row.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +44,10 @@ pub struct Questions<'a, K> {
     pub keyword: Column<'a, Position, KeywordOrdinal>,
     /// Vectors; without an embedder their dimension is 0.
     pub vectors: Vectors<'a>,
-    /// 64 bits for each that say which question it is and what keywords it has, whatever its number.
+    /// 64 bits for each that say which question it is and what decides its matches: see [`Marks::questions`].
     pub marks: &'a [u64],
+    /// 64 bits that say what vector each in-coming one has: see [`Marks::vectors`].
+    pub vector_marks: &'a [u64],
 }
 
 impl<'a, K: Ordinal> Questions<'a, K> {
@@ -127,12 +130,11 @@ pub fn match_questions(
     let has_vectors = !outgoing.vectors.is_empty() && !incoming.vectors.is_empty();
     let in_cells = if has_vectors && options.neighbors > 0 { incoming.passage.len() } else { 0 };
     let fineness = Fineness::of(in_cells, options.neighbors);
-    let marks = Marks::of(outgoing, incoming, has_vectors);
     let settings = kept::settings(options, fineness, incoming.vectors.dimension);
-    let earlier =
-        earlier.filter(|it| it.is_made_by(settings, incoming.vectors.dimension)).map(|it| Surviving::of(it, &marks));
+    let earlier = earlier.filter(|it| it.is_made_by(settings, incoming.vectors.dimension));
+    let earlier = earlier.map(|it| Surviving::of(it, incoming.marks, outgoing.marks));
     let cells = (fineness, options.cell_rows_max);
-    let placed = Placed::of(incoming, &marks, cells, earlier.as_ref(), cancellation)?;
+    let placed = Placed::of(incoming, cells, earlier.as_ref(), cancellation)?;
     let postings = Postings::of(incoming, incoming.passage.ordinals());
     let frequent = postings.frequent(options.keyword_frequency_max);
     let known = (&placed, &frequent[..], fineness);
@@ -179,7 +181,7 @@ pub fn match_questions(
     matched.extend(scoring.matches(&shifted, best, cancellation)?);
     // Best first within a question, as they were found.
     matched.sort_by_key(|it| it.outgoing);
-    Ok(PackedMatches::of(&matched, (marks, placed), (reach, looked), settings))
+    Ok(PackedMatches::of(&matched, (outgoing, incoming), placed, (reach, looked), settings))
 }
 
 /// Returns the questions of which it is not known which cells they look into: an earlier program did not keep that, and

@@ -15,7 +15,7 @@ struct Side {
     keywords: Vec<u32>,
     keyword: Vec<KeywordOrdinal>,
     vectors: QuantizedVectors,
-    marks: Vec<u64>,
+    marks: Marks,
 }
 
 impl Side {
@@ -27,14 +27,15 @@ impl Side {
             keywords: vec![0],
             keyword: Vec::new(),
             vectors: QuantizedVectors::new(3),
-            marks: Vec::new(),
+            marks: Marks::default(),
         };
+        let mut marks = Vec::new();
         for (name, passage, keywords, vector) in questions {
             let mut keywords = keywords.clone();
             keywords.sort_unstable();
             keywords.dedup();
             let mark = blake3::hash(format!("{name} {passage} {keywords:?}").as_bytes());
-            side.marks.push(u64::from_le_bytes(mark.as_bytes()[..8].try_into().unwrap()));
+            marks.push(u64::from_le_bytes(mark.as_bytes()[..8].try_into().unwrap()));
             side.passage.push(PassageOrdinal(*passage));
             side.document.push(DocumentOrdinal(passage / 2));
             side.keyword.extend(keywords.into_iter().map(KeywordOrdinal));
@@ -42,6 +43,7 @@ impl Side {
             let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt().max(1e-6);
             side.vectors.push(&vector.map(|it| it / length));
         }
+        side.marks = Marks::joined(&marks, Some(&side.vectors.view()));
         side
     }
 
@@ -52,7 +54,8 @@ impl Side {
             keywords: Rows::new(&self.keywords),
             keyword: Column::new(&self.keyword),
             vectors: self.vectors.view(),
-            marks: &self.marks,
+            marks: &self.marks.questions,
+            vector_marks: &self.marks.vectors,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::graph::elements::{Interned, own_names, postings};
 use crate::graph::ordinal::{
     CueOrdinal, DocumentOrdinal, EntityOrdinal, Ordinal as _, PassageOrdinal, SentenceOrdinal,
 };
-use crate::graph::packed::{NO_CUE, PackedGraph, PassageGraph, back_to_back, entity_flag, row};
+use crate::graph::packed::{CUES, NO_CUE, PackedGraph, PassageGraph, back_to_back, entity_flag, row};
 use crate::text::is_stop_word;
 
 /// Numbers documents, passages and sentences.
@@ -145,6 +145,10 @@ fn rows_of_mentions(
     packed: &mut PackedGraph,
 ) -> Vec<Mention> {
     packed.passage_mentions = std::iter::once(0).chain(ends.iter().copied()).collect();
+    // There may be millions.
+    packed.mention_entity.reserve_exact(mentions.len());
+    packed.mention_sentence.reserve_exact(mentions.len());
+    packed.mention_cues.reserve_exact(CUES * mentions.len());
     for passage in PassageOrdinal::first(ends.len()) {
         let first = packed.passage_sentences[passage.index()];
         let own = &mut mentions[row(&packed.passage_mentions, passage)];

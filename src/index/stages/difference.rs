@@ -88,10 +88,10 @@ impl<'c> Difference<'c> {
             Field::Passages => live(&self.passages),
             Field::Sentences => live(&self.sentences),
             Field::Incoming => self.questions(&self.graph.incoming_passage, &corpus.incoming_passage, |before, now| {
-                self.texts.incoming(IncomingOrdinal(before)) == corpus.incoming[now].text
+                self.texts.incoming(IncomingOrdinal(before)) == corpus.incoming.get(now).text
             }),
             Field::Outgoing => self.questions(&outgoing, &corpus.outgoing_passage, |before, now| {
-                self.texts.outgoing(OutgoingOrdinal(before)) == corpus.outgoing[now].text
+                self.texts.outgoing(OutgoingOrdinal(before)) == corpus.outgoing.get(now).text
             }),
         }
     }

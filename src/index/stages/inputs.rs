@@ -65,7 +65,8 @@ impl Inputs {
         self.hasher.clone().update(&self.waiting).finalize()
     }
 
-    fn add(&mut self, bytes: &[u8]) {
+    /// Adds bytes whose lengths were added before.
+    pub(super) fn add(&mut self, bytes: &[u8]) {
         if self.waiting.len() + bytes.len() > HASHED_BYTES {
             self.hasher.update(&self.waiting);
             self.waiting.clear();

@@ -8,7 +8,7 @@ use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal, Ou
 use crate::graph::packed::{PackedGraph, PassageGraph, TextList, back_to_back};
 use crate::graph::segments::GONE;
 use crate::index::corpus::Corpus;
-use crate::workspace::QuestionPart;
+use crate::workspace::QuestionParts;
 
 /// What the last version knows of the keywords of a corpus.
 pub(super) struct KnownKeywords<'a> {
@@ -83,11 +83,11 @@ impl<'k, K: Ordinal> KnownSide<'k, K> {
     }
 
     /// Notes which keywords of the last version are needed, and adds those of other questions to `added`.
-    fn add_needed<'q>(&self, questions: &[QuestionPart<'q>], is_needed: &mut [bool], added: &mut Vec<&'q str>) {
-        for (question, before) in questions.iter().zip(self.before) {
+    fn add_needed<'q>(&self, questions: &QuestionParts<'q>, is_needed: &mut [bool], added: &mut Vec<&'q str>) {
+        for (question, before) in self.before.iter().enumerate() {
             match self.keywords(*before) {
                 Some(numbers) => numbers.iter().for_each(|it| is_needed[it.index()] = true),
-                None => added.extend(question.keywords()),
+                None => added.extend(questions.get(question).keywords()),
             }
         }
     }
@@ -107,7 +107,7 @@ pub(super) struct KeywordTable<'q> {
 impl<'q> KeywordTable<'q> {
     /// Numbers the keywords of all questions and the names of all entities in `packed`.
     pub(super) fn of(
-        (incoming, outgoing): (&[QuestionPart<'q>], &[QuestionPart<'q>]),
+        (incoming, outgoing): (&QuestionParts<'q>, &QuestionParts<'q>),
         known: &KnownKeywords<'_>,
         packed: &PackedGraph,
     ) -> Self {

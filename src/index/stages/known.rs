@@ -63,6 +63,8 @@ pub(super) struct Known<'a> {
     places: FxHashMap<VectorKey, Place>,
     /// What is found by its place in the last version.
     difference: Option<&'a Difference<'a>>,
+    /// Whether the last version lacks no vector, so that it need not be seen whether one is of zeros.
+    is_complete: bool,
 }
 
 impl<'a> Known<'a> {
@@ -73,7 +75,7 @@ impl<'a> Known<'a> {
 
     /// Knows the vectors of the last version, by the texts of these passages. Of what is damaged nothing is known.
     fn of(last: &'a LastVersion, is_one: impl Fn(PassageOrdinal) -> bool + Sync) -> Self {
-        let mut known = Self::default();
+        let mut known = Self { is_complete: last.has_all_vectors(), ..Self::default() };
         let (Some(graph), Some(texts)) = (last.graph(), last.texts()) else { return known };
         // A source a field, in the order of these.
         let stored = [VectorField::Passage, VectorField::Sentence, VectorField::Incoming].map(|it| last.vectors(it));
@@ -128,7 +130,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Adds a vector, unless it is one of zeros: what it stands for has none yet, or no word.
+    /// Adds a vector, unless it is one of zeros where some have none yet: others have no word.
     fn add_made(&mut self, key: VectorKey, place: Place) {
         if self.is_made(place) {
             self.places.insert(key, place);
@@ -137,7 +139,7 @@ impl<'a> Known<'a> {
 
     fn is_made(&self, place: Place) -> bool {
         let vectors = self.vectors(place);
-        !vectors.is_empty() && vectors.codes(place.row).iter().any(|code| *code != 0)
+        !vectors.is_empty() && (self.is_complete || vectors.codes(place.row).iter().any(|code| *code != 0))
     }
 
     /// Returns where the vectors of the texts of a field are, as far as they are there already.

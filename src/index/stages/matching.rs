@@ -1,6 +1,6 @@
 //! The question side of a version: its questions by number, matching, and the edges of the passage graph.
 
-use rayon::prelude::*;
+use std::ptr;
 
 use super::difference::Difference;
 use super::keywords::{KeywordTable, KnownKeywords, KnownSide};
@@ -9,7 +9,7 @@ use crate::domain::{Cancellation, QuestionId};
 use crate::error::Result;
 use crate::graph::elements::{passage_keywords, rows};
 use crate::graph::matching::{
-    Earlier, MatchOptions, Matched, Matches, PackedMatches, Questions, edges, mark_without_vector, match_questions,
+    Earlier, Marks, MatchOptions, Matched, Matches, PackedMatches, Questions, edges, joined, match_questions,
 };
 use crate::graph::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Rows,
@@ -20,7 +20,7 @@ use crate::graph::vectors::Vectors;
 use crate::index::corpus::Corpus;
 use crate::index::options::IndexOptions;
 use crate::store::VectorField;
-use crate::workspace::{LastVersion, QuestionPart};
+use crate::workspace::{LastVersion, QuestionParts};
 
 /// Matches the questions of a corpus.
 pub(in crate::index) struct Matching<'s> {
@@ -39,7 +39,7 @@ impl<'s> Matching<'s> {
     /// Matches the questions of `sides`, which have these vectors.
     pub(in crate::index) fn of(
         sides: &'s Sides<'s>,
-        (incoming, outgoing): (Vectors<'s>, Vectors<'s>),
+        [incoming, outgoing]: [Vectors<'s>; 2],
         (packed, last): (&'s PackedGraph, Option<&'s LastVersion>),
         options: &'s IndexOptions,
     ) -> Self {
@@ -55,12 +55,12 @@ impl<'v> Stage<'v> for Matching<'_> {
         StageKind::Matching
     }
 
-    /// Names are none of them: keywords are numbered with names, and matched as what they say.
+    /// Names are none of them: keywords are numbered with names, and matched as what they say. Marks say what vectors
+    /// there are.
     fn inputs(&self, inputs: &mut Inputs) {
         inputs.text(&format!("{:?}", self.options)).numbers(self.documents);
         self.sides.incoming.inputs(inputs);
         self.sides.outgoing.inputs(inputs);
-        inputs.vectors(&self.incoming).vectors(&self.outgoing);
     }
 
     fn take_over(&self, last: &'v LastVersion) -> Option<PackedMatches> {
@@ -102,19 +102,23 @@ pub(in crate::index) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Numbers the keywords of a corpus together with the names in `packed`. Those of questions that are taken from the
-    /// last version are numbered there already.
+    /// Numbers the keywords of a corpus, whose questions have these vectors, together with the names in `packed`. Those
+    /// of questions that are taken from the last version are numbered there already.
     pub(in crate::index) fn of(
         corpus: &'a Corpus<'a>,
-        difference: Option<&'a Difference<'a>>,
-        packed: &PackedGraph,
+        (difference, packed): (Option<&'a Difference<'a>>, &PackedGraph),
+        [of_incoming, of_outgoing]: [Vectors<'_>; 2],
     ) -> Self {
         let keywords = KnownKeywords::of(corpus, difference);
         let table = KeywordTable::of((&corpus.incoming, &corpus.outgoing), &keywords, packed);
         let (incoming, outgoing) = (keywords.incoming(), keywords.outgoing());
-        let (known_incoming, known_outgoing) = known_marks(difference).unzip();
-        let marks =
-            (incoming.marks(&corpus.incoming, known_incoming), outgoing.marks(&corpus.outgoing, known_outgoing));
+        let has_vectors = !of_incoming.is_empty() && !of_outgoing.is_empty();
+        let (known_incoming, known_outgoing) = known_marks(difference, has_vectors).unzip();
+        let joined = |vectors| Some(vectors).filter(|_| has_vectors);
+        let marks = (
+            incoming.marks(&corpus.incoming, joined(&of_incoming), known_incoming),
+            outgoing.marks(&corpus.outgoing, joined(&of_outgoing), known_outgoing),
+        );
         Self {
             incoming: Side::of((&corpus.incoming, &corpus.incoming_passage), (&incoming, marks.0), &table, packed),
             outgoing: Side::of((&corpus.outgoing, &corpus.outgoing_passage), (&outgoing, marks.1), &table, packed),
@@ -135,58 +139,74 @@ impl<'a> Sides<'a> {
 
 /// The questions of one side, with the numbers of what they belong to.
 struct Side<'a, K> {
-    questions: &'a [QuestionPart<'a>],
+    questions: &'a QuestionParts<'a>,
     passage: Column<'a, K, PassageOrdinal>,
     document: Vec<DocumentOrdinal>,
     keywords: Vec<u32>,
     keyword: Vec<KeywordOrdinal>,
-    marks: Vec<u64>,
+    marks: Marks,
 }
 
-/// The marks of one side in the last version, and its vectors, if they were joined with these.
+/// The marks of one side in the last version.
 struct KnownMarks<'k> {
-    marks: &'k [u64],
-    vectors: Option<Vectors<'k>>,
+    questions: &'k [u64],
+    /// Those of its vectors, if they are asked for.
+    of_vectors: Option<&'k [u64]>,
+    /// Its vectors.
+    vectors: Vectors<'k>,
 }
 
 impl KnownMarks<'_> {
-    fn of(&self, before: u32) -> Option<u64> {
-        Some(mark_without_vector(*self.marks.get(before as usize)?, self.vectors.as_ref(), before))
+    /// Returns the marks of a question that is now one of these and was `before`, if it has the same vector.
+    fn find(&self, question: usize, vectors: Option<&Vectors<'_>>, before: u32) -> Option<(u64, u64)> {
+        let at = |marks: &[u64]| marks.get(before as usize).copied();
+        let of_vector = self.of_vectors.map_or(Some(0), at);
+        // Where it lies says whether it is the same, without reading it.
+        let is_same = |now: &Vectors<'_>| ptr::eq(now.codes(question as u32), self.vectors.codes(before));
+        if before == GONE || !vectors.is_none_or(is_same) { None } else { at(self.questions).zip(of_vector) }
     }
 }
 
-/// Returns the marks of both sides in the last version.
-fn known_marks<'c>(difference: Option<&Difference<'c>>) -> Option<(KnownMarks<'c>, KnownMarks<'c>)> {
+/// Returns the marks of both sides in the last version, if questions there had vectors as now.
+fn known_marks<'c>(difference: Option<&Difference<'c>>, has_vectors: bool) -> Option<(KnownMarks<'c>, KnownMarks<'c>)> {
     let last = difference?.last;
     let matches = last.matches()?;
     let (incoming, outgoing) = (last.vectors(VectorField::Incoming)?, last.outgoing_vectors()?);
-    let has_vectors = !incoming.is_empty() && !outgoing.is_empty();
-    let known = |marks, vectors| KnownMarks { marks, vectors: has_vectors.then_some(vectors) };
-    Some((known(matches.incoming_mark.items(), incoming), known(matches.outgoing_mark.items(), outgoing)))
+    let is_same = has_vectors == (!incoming.is_empty() && !outgoing.is_empty());
+    let known = |questions, of_vectors, vectors| KnownMarks { questions, of_vectors, vectors };
+    let of_vectors = Some(matches.incoming_vector.items()).filter(|_| has_vectors);
+    is_same.then(|| {
+        let incoming = known(matches.incoming_mark.items(), of_vectors, incoming);
+        (incoming, known(matches.outgoing_mark.items(), None, outgoing))
+    })
 }
 
 /// Questions whose marks are computed to see whether those of the last version are right.
 const MARKS_TRIED: usize = 64;
 
 impl<K: Ordinal + Sync> KnownSide<'_, K> {
-    /// Returns the marks of questions: where they are taken from the last version, those that it has, unless one of a
-    /// few is wrong, as in a forged file.
-    fn marks(&self, questions: &[QuestionPart<'_>], known: Option<KnownMarks<'_>>) -> Vec<u64> {
-        let mark = |bytes: &mut Vec<u8>, question: &QuestionPart<'_>, before: u32| match self.keywords(before) {
-            Some(numbers) => mark(question.id, numbers.iter().map(|it| self.text(*it)), bytes),
-            None => mark(question.id, question.keywords(), bytes),
+    /// Returns the marks of questions, which have these vectors: where both are taken from the last version, those that
+    /// it has, unless one of a few is wrong, as in a forged file.
+    fn marks(
+        &self,
+        questions: &QuestionParts<'_>,
+        vectors: Option<&Vectors<'_>>,
+        known: Option<KnownMarks<'_>>,
+    ) -> Marks {
+        let own = |bytes: &mut Vec<u8>, at: usize| match self.keywords(self.before[at]) {
+            Some(numbers) => mark(questions.get(at).id, numbers.iter().map(|it| self.text(*it)), bytes),
+            None => mark(questions.get(at).id, questions.get(at).keywords(), bytes),
         };
-        let step = questions.len().div_ceil(MARKS_TRIED).max(1);
-        let tried = questions.iter().zip(self.before).step_by(step).filter(|(_, before)| **before != GONE);
-        let is_right = |known: &KnownMarks<'_>, question: &QuestionPart<'_>, before: u32| {
-            known.of(before) == Some(mark(&mut Vec::new(), question, before))
+        let tried = (0..questions.len()).step_by(questions.len().div_ceil(MARKS_TRIED).max(1));
+        let is_right = |known: &KnownMarks<'_>, at: usize| {
+            known.find(at, vectors, self.before[at]).is_none_or(|(question, vector)| {
+                let due = joined(own(&mut Vec::new(), at), vectors, at as u32);
+                question == due.0 && (known.of_vectors.is_none() || vector == due.1)
+            })
         };
-        let known = known.filter(|known| tried.clone().all(|(it, before)| is_right(known, it, *before)));
-        let of_one = |bytes: &mut Vec<u8>, (question, before): (&QuestionPart<'_>, &u32)| {
-            let known = known.as_ref().filter(|_| *before != GONE).and_then(|it| it.of(*before));
-            known.unwrap_or_else(|| mark(bytes, question, *before))
-        };
-        questions.par_iter().zip(self.before).map_init(Vec::new, of_one).collect()
+        let known = known.filter(|known| tried.clone().all(|at| is_right(known, at)));
+        let find = |at: usize| known.as_ref()?.find(at, vectors, self.before[at]);
+        Marks::of(questions.len(), vectors, find, Vec::new, own)
     }
 }
 
@@ -207,8 +227,8 @@ fn mark<'k>(id: QuestionId, keywords: impl Iterator<Item = &'k str>, bytes: &mut
 
 impl<'a, K: Ordinal + Sync> Side<'a, K> {
     fn of(
-        (questions, passage): (&'a [QuestionPart<'a>], &'a [PassageOrdinal]),
-        (known, marks): (&KnownSide<'_, K>, Vec<u64>),
+        (questions, passage): (&'a QuestionParts<'a>, &'a [PassageOrdinal]),
+        (known, marks): (&KnownSide<'_, K>, Marks),
         table: &KeywordTable<'_>,
         packed: &PackedGraph,
     ) -> Self {
@@ -217,11 +237,13 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
         let (mut keywords, mut keyword) =
             (Vec::with_capacity(questions.len() + 1), Vec::with_capacity(known.keyword_count()));
         keywords.push(0);
-        for (question, before) in questions.iter().zip(known.before) {
+        for (question, before) in known.before.iter().enumerate() {
             let first = keyword.len();
-            match known.keywords(*before) {
-                Some(numbers) => keyword.extend(numbers.iter().map(|it| table.now[it.index()])),
-                None => keyword.extend(question.keywords().filter_map(|it| table.added.get(it).copied())),
+            if let Some(numbers) = known.keywords(*before) {
+                keyword.extend(numbers.iter().map(|it| table.now[it.index()]));
+            } else {
+                let question = questions.get(question);
+                keyword.extend(question.keywords().filter_map(|it| table.added.get(it).copied()));
             }
             keyword[first..].sort_unstable();
             keywords.push(keyword.len() as u32);
@@ -230,11 +252,11 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
     }
 
     fn sentences(&self) -> Vec<u32> {
-        self.questions.iter().map(|question| question.sentence).collect()
+        (0..self.questions.len()).map(|question| self.questions.sentence(question)).collect()
     }
 
     fn inputs(&self, inputs: &mut Inputs) {
-        inputs.numbers(&self.passage).bytes(bytemuck::cast_slice(&self.marks));
+        inputs.numbers(&self.passage).bytes(bytemuck::cast_slice(&self.marks.questions));
     }
 
     fn view<'v>(&'v self, vectors: Vectors<'v>) -> Questions<'v, K> {
@@ -244,7 +266,8 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
             keywords: Rows::new(&self.keywords),
             keyword: Column::new(&self.keyword),
             vectors,
-            marks: &self.marks,
+            marks: &self.marks.questions,
+            vector_marks: &self.marks.vectors,
         }
     }
 }
@@ -295,4 +318,35 @@ pub(in crate::index) fn pack_edges(
     let keywords = passage_keywords(names, &packed.view());
     (packed.passage_keywords, packed.passage_keyword) = keywords;
     (packed, cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::vectors::QuantizedVectors;
+
+    /// Those of texts that stay may be others: embedding may have failed for a while.
+    #[test]
+    fn marks_are_known_of_questions_whose_vector_lies_where_it_lay() {
+        let (mut last, mut added) = (QuantizedVectors::new(2), QuantizedVectors::new(2));
+        for values in [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]] {
+            last.push(&values);
+        }
+        added.push(&[0.0, 1.0]);
+        let (questions, of_vectors) = ([10, 11, 12], [20, 21, 22]);
+        let vectors = last.view();
+        let known = KnownMarks { questions: &questions, of_vectors: Some(&of_vectors), vectors };
+        // The first and the last of them, and between them an equal vector that was made again.
+        let rows = [0, 3, 2];
+        let now = Vectors { added: added.parts(), rows: Some(&rows), ..last.view() };
+        let find = |known: &KnownMarks<'_>, question| known.find(question, Some(&now), question as u32);
+        assert_eq!([0, 1, 2].map(|it| find(&known, it)), [Some((10, 20)), None, Some((12, 22))]);
+        assert_eq!(known.find(0, Some(&now), 2), None);
+        assert_eq!(known.find(0, Some(&now), GONE), None);
+        // An earlier build did not keep those of vectors.
+        assert_eq!(find(&KnownMarks { of_vectors: Some(&[]), ..known }, 0), None);
+        let alone = KnownMarks { questions: &questions, of_vectors: None, vectors };
+        assert_eq!(find(&alone, 2), Some((12, 0)));
+        assert_eq!(alone.find(1, None, 1), Some((11, 0)));
+    }
 }

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 use crate::index::options::{IndexOptions, VectorReport};
 use crate::store::VectorField;
-use crate::workspace::{LastVersion, PassagePart, QuestionPart, VectorKey};
+use crate::workspace::{LastVersion, PassagePart, QuestionParts, VectorKey};
 
 /// Texts embedded in one call: enough to keep every core busy, few enough to stay small.
 const BATCH: usize = 2_048;
@@ -64,8 +64,8 @@ pub(in crate::index) struct Texts<'a> {
     titles: Vec<Option<&'a str>>,
     /// How many sentences come before each passage, and how many there are.
     sentences_before: Vec<usize>,
-    incoming: &'a [QuestionPart<'a>],
-    outgoing: &'a [QuestionPart<'a>],
+    incoming: &'a QuestionParts<'a>,
+    outgoing: &'a QuestionParts<'a>,
 }
 
 impl<'a> Texts<'a> {
@@ -73,7 +73,7 @@ impl<'a> Texts<'a> {
     pub(in crate::index) fn of(
         passages: &'a [PassagePart<'a>],
         titles: Vec<Option<&'a str>>,
-        [incoming, outgoing]: [&'a [QuestionPart<'a>]; 2],
+        [incoming, outgoing]: [&'a QuestionParts<'a>; 2],
     ) -> Self {
         let (mut sentences_before, mut count) = (Vec::with_capacity(passages.len() + 1), 0);
         sentences_before.push(count);
@@ -95,7 +95,7 @@ impl<'a> Texts<'a> {
 
     /// Returns the text of this number of a field.
     pub(super) fn get(&self, field: Field, number: usize) -> Titled<'a> {
-        let bare = |question: &QuestionPart<'a>| Titled { title: None, text: question.text };
+        let bare = |questions: &QuestionParts<'a>| Titled { title: None, text: questions.get(number).text };
         match field {
             Field::Passages => Titled { title: self.titles[number], text: self.passages[number].text },
             Field::Sentences => {
@@ -104,8 +104,8 @@ impl<'a> Texts<'a> {
                 let sentence = sentences[number - self.sentences_before[passage]];
                 Titled { title: self.titles[passage], text: sentence.of(text) }
             }
-            Field::Incoming => bare(&self.incoming[number]),
-            Field::Outgoing => bare(&self.outgoing[number]),
+            Field::Incoming => bare(self.incoming),
+            Field::Outgoing => bare(self.outgoing),
         }
     }
 
@@ -278,10 +278,9 @@ impl<'c, 'k> Embedding<'c, 'k> {
         if matches!(field, Field::Passages | Field::Sentences) {
             return inputs.bytes(self.digest.as_bytes());
         }
-        inputs.number(self.texts.len(field));
-        for question in self.texts.of_field(field) {
-            inputs.text(question.text);
-        }
+        let questions = if field == Field::Incoming { self.texts.incoming } else { self.texts.outgoing };
+        inputs.bytes(bytemuck::cast_slice(&questions.lengths()));
+        questions.texts().for_each(|texts| inputs.add(texts));
         inputs
     }
 
@@ -326,7 +325,7 @@ impl<'c, 'k> Embedding<'c, 'k> {
     /// Makes vectors, as far as the budget goes.
     async fn missing(&mut self, kind: Kind, missing: &[Titled<'_>], known: &Known<'_>) -> Result<QuantizedVectors> {
         let dimension = self.embedder.dimension();
-        let (mut fresh, nothing) = (QuantizedVectors::new(dimension), vec![0.0; dimension]);
+        let (mut fresh, nothing) = (QuantizedVectors::with_room(dimension, missing.len()), vec![0.0; dimension]);
         let batch = if self.embedder.is_costly() { BATCH_OF_MODEL } else { BATCH };
         for batch in missing.chunks(batch) {
             self.tell()?;

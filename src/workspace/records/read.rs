@@ -1,14 +1,16 @@
 //! Reads documents back with everything made from them, in an order that depends only on the documents.
 
 use std::cell::RefCell;
+use std::panic::resume_unwind;
+use std::thread;
 
 use rusqlite::types::{Type, ValueRef};
-use rusqlite::{OptionalExtension, Row, Statement};
+use rusqlite::{Connection, OptionalExtension, Row, Statement};
 use rustc_hash::FxHashSet;
 
 use super::digest::Digest;
 use super::unit::{DONE, EXTRACTED, Mark, STAGE, WRITTEN, kind_of, unpack_spans};
-use super::{DocumentUnit, Extracted, PassageUnit, Records, bytes, damaged, digest, json, kept};
+use super::{DocumentUnit, Extracted, PassageUnit, Records, bytes, connection, damaged, digest, json, kept};
 use crate::domain::{
     Document, DocumentId, Extraction, Lines, Passage, PassageId, Positions, PseudoQuery, QuestionId, QuestionOrigin,
     Span,
@@ -34,6 +36,9 @@ pub enum ListedUnit {
 
 /// Returns the seal that the current version has of a document.
 pub(super) type SealOf<'s> = dyn Fn(DocumentId) -> Option<Seal> + 's;
+
+/// The number of a document's row, and its id.
+type DocumentRow = (i64, [u8; 16]);
 
 /// What the markers say.
 struct Marked {
@@ -80,10 +85,8 @@ impl Records {
         // One transaction, so that the data is consistent even during a write.
         let _transaction = self.connection.unchecked_transaction().map_err(wrong())?;
         let version = self.manifest()?.current.map_or(0, |it| it.0);
-        // By bytes: the same on every machine.
-        let order = "SELECT document, id FROM documents NOT INDEXED ORDER BY source_id, id";
-        let rows = self.read_all(order, |row| Ok((row.get::<_, i64>(0)?, bytes(row, 1)?))).map_err(wrong())?;
-        let Marked { documents, unchanged } = self.marked(sealed.map(|it| it.0)).map_err(wrong())?;
+        let (rows, marked) = self.listed(sealed.map(|it| it.0)).map_err(wrong())?;
+        let Marked { documents, unchanged } = marked;
         // A row that cannot be found any more must not pass for one that was removed.
         if documents != rows.len() {
             let found = rows.len();
@@ -108,6 +111,19 @@ impl Records {
             visit(ListedUnit::Read(Box::new(unit), seal))?;
         }
         Ok(())
+    }
+
+    /// Returns the documents in order, and what the markers say. Whoever knows seals writes the records, so that both
+    /// are read at the same time: nobody else changes them.
+    fn listed(&self, seal: Option<&SealOf<'_>>) -> rusqlite::Result<(Vec<DocumentRow>, Marked)> {
+        let Some(beside) = seal.and_then(|_| connection::open_beside(&self.path).ok()) else {
+            return Ok((in_order(&self.connection)?, self.marked(seal)?));
+        };
+        thread::scope(|scope| {
+            let documents = scope.spawn(move || in_order(&beside));
+            let marked = self.marked(seal);
+            Ok((documents.join().unwrap_or_else(|panic| resume_unwind(panic))?, marked?))
+        })
     }
 
     /// Returns what the markers say, each as its row has it: an index of the database may be damaged on its own, and
@@ -160,6 +176,13 @@ impl Records {
         let find = find.map_err(Error::records("read"))?;
         Ok(Units(RefCell::new((find, Read::new(self)?))))
     }
+}
+
+/// Returns the rows and ids of documents, by the ids that the sources give.
+fn in_order(connection: &Connection) -> rusqlite::Result<Vec<DocumentRow>> {
+    // By bytes: the same on every machine.
+    let order = "SELECT document, id FROM documents NOT INDEXED ORDER BY source_id, id";
+    connection.prepare(order)?.query_map([], |row| Ok((row.get(0)?, bytes(row, 1)?)))?.collect()
 }
 
 /// Reads documents by their ids, each with all that was made from it.

@@ -8,7 +8,7 @@ use cairn::Document;
 use cairn::chunk::{ChunkOptions, passages};
 use cairn::domain::{Passage, PseudoQuery, QuestionKind};
 use cairn::embed::{Embedder as _, StaticTable};
-use cairn::graph::matching::Questions;
+use cairn::graph::matching::{Marks, Questions};
 use cairn::graph::ordinal::{Column, DocumentOrdinal, KeywordOrdinal, PassageOrdinal, Rows};
 use cairn::graph::vectors::QuantizedVectors;
 use cairn::ingest::{IngestOptions, SourceItem, read_sources};
@@ -85,7 +85,7 @@ pub(crate) struct Side {
     keywords: Vec<u32>,
     keyword: Vec<KeywordOrdinal>,
     vectors: QuantizedVectors,
-    marks: Vec<u64>,
+    marks: Marks,
 }
 
 impl Side {
@@ -107,7 +107,8 @@ impl Side {
             keywords: Rows::new(&self.keywords),
             keyword: Column::new(&self.keyword),
             vectors: self.vectors.view(),
-            marks: &self.marks,
+            marks: &self.marks.questions,
+            vector_marks: &self.marks.vectors,
         }
     }
 
@@ -124,11 +125,12 @@ impl Side {
             self.keyword.extend(question.keywords.iter().filter_map(|keyword| numbers.get(keyword)));
             self.keywords.push(self.keyword.len() as u32);
         }
-        self.marks = (0..self.questions.len() as u64).collect();
         self.vectors = QuantizedVectors::new(StaticTable.dimension());
         for embedding in StaticTable.vectors(&self.texts()).unwrap() {
             self.vectors.push(embedding.values());
         }
+        let numbers: Vec<u64> = (0..self.questions.len() as u64).collect();
+        self.marks = Marks::joined(&numbers, Some(&self.vectors.view()));
     }
 }
 
