@@ -2,39 +2,45 @@
 
 use std::thread::{self, JoinHandle};
 
+use crate::domain::Cancellation;
 use crate::workspace::{LastVersion, Workspace};
 
 /// The last version on its way.
 #[derive(Default)]
-pub(super) struct Ahead(Option<JoinHandle<Option<LastVersion>>>);
+pub(super) struct Ahead {
+    thread: Option<JoinHandle<Option<LastVersion>>>,
+    stop: Cancellation,
+}
 
 impl Ahead {
     /// Begins to open the last version, unless that has begun.
     pub(super) fn begin(&mut self, workspace: &Workspace) {
-        if self.0.is_none() {
-            let workspace = workspace.clone();
+        if self.thread.is_none() {
+            let (workspace, stop, span) = (workspace.clone(), self.stop.clone(), tracing::Span::current());
             let open = move || {
+                let _entered = span.entered();
                 let last = workspace.last_version()?;
-                last.open();
+                last.open(&stop);
                 Some(last)
             };
             // Without a thread, it is opened later.
-            self.0 = thread::Builder::new().spawn(open).ok();
+            self.thread = thread::Builder::new().spawn(open).ok();
         }
     }
 
     /// Returns the last version, opened as far as that has begun.
     pub(super) fn take(&mut self, workspace: &Workspace) -> Option<LastVersion> {
-        let opened = self.0.take().and_then(|thread| thread.join().ok().flatten());
+        let opened = self.thread.take().and_then(|thread| thread.join().ok().flatten());
         // A checkpoint may have come after it.
         opened.filter(|last| workspace.is_current(last)).or_else(|| workspace.last_version())
     }
 }
 
 impl Drop for Ahead {
-    /// Waits for it: a run that has ended reads no files.
+    /// Waits for it to stop: a run that has ended reads no files.
     fn drop(&mut self) {
-        self.0.take().map(JoinHandle::join);
+        self.stop.cancel();
+        self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -49,10 +55,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let workspace = indexed(folder.path());
         let mut ahead = Ahead::default();
-        ahead.begin(&workspace);
+        let begin = |ahead: &mut Ahead| {
+            ahead.begin(&workspace);
+            while !ahead.thread.as_ref().unwrap().is_finished() {
+                thread::yield_now();
+            }
+        };
+        begin(&mut ahead);
         let first = ahead.take(&workspace).unwrap();
         assert!(workspace.is_current(&first));
-        ahead.begin(&workspace);
+        begin(&mut ahead);
         publish(&mut workspace.writer().unwrap());
         assert!(!workspace.is_current(&first));
         let second = ahead.take(&workspace).unwrap();

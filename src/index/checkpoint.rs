@@ -71,7 +71,7 @@ impl Run {
         };
         self.tell("publishing so far", documents);
         let began = Instant::now();
-        let last = self.workspace.last_version().map(Arc::new);
+        let last = self.ahead.take(&self.workspace).map(Arc::new);
         let built = self.build(last, (WhenSpent::GoOn, None), Extent::Partial, handle)?;
         tracing::info!(version = built.version.0, documents, "a version on the way");
         self.checkpoints += 1;

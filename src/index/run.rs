@@ -158,7 +158,7 @@ pub(super) struct Run {
     /// Checkpoints that it made.
     pub(super) checkpoints: u64,
     pub(super) started: Instant,
-    ahead: Ahead,
+    pub(super) ahead: Ahead,
 }
 
 impl Run {

@@ -198,7 +198,7 @@ mod tests {
         let documents: Vec<_> =
             documents.iter().map(|it| (it.id, it.source_id, it.uri, metadata(it.metadata))).collect();
         let bare = |it: QuestionPart<'_>| format!("{:?}", QuestionPart { keywords: None, ..it });
-        let side = |questions: &QuestionParts<'_>| questions.iter().map(bare).collect::<Vec<_>>();
+        let side = |all: &QuestionParts<'_>| (0..all.len()).map(|question| bare(all.get(question))).collect::<Vec<_>>();
         let questions = (side(incoming), side(outgoing), incoming_passage, outgoing_passage);
         format!("{documents:#?} {passages:#?} {questions:#?} {named:#?}")
     }

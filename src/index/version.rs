@@ -94,14 +94,14 @@ pub(super) fn build(
         stages.beside([StageKind::Names, StageKind::PassageVectors], embed_and_write, || making.names())?;
     let [passages, sentences, incoming, outgoing] = fields;
     drop(passages);
-    last.into_iter().for_each(LastVersion::release);
+    release(last);
     let found_by = hierarchy::found_by(options, embedder, extracted.is_some());
     let (questions, (topics, resolved)) = stages.beside(
         [StageKind::Resolution, StageKind::Matching],
         || {
             let (matches, questions) = making.questions(&found, [incoming, outgoing], last)?;
             begun.write_graph(&questions.graph(&found, &lengths), Some(&matches))?;
-            last.into_iter().for_each(LastVersion::release);
+            release(last);
             Ok(questions)
         },
         || making.topics(&found, &asked, sentences.view(), (past.found_by(&found_by), &found_by)),
@@ -181,7 +181,7 @@ impl Making<'_> {
         let matches = self.handle.block_on(self.stages.run(matching))?;
         // They are written, and nothing else needs them: a large index has most of its vectors here.
         drop(fields);
-        last.into_iter().for_each(LastVersion::release);
+        release(last);
         let (packed, cut) = pack_edges(&matches, sides, &named.packed.view());
         Ok((matches, Questions { packed, cut }))
     }
@@ -232,6 +232,13 @@ impl Making<'_> {
         let (merged, how) = ((&named.packed, &resolved.resolution), (options, difference, last));
         let hierarchy = Hierarchies::of(corpus, merged, (texts, extracted, &named.origins), sentences, how);
         Ok((self.handle.block_on(self.stages.run_found_by(hierarchy, found_by.to_owned()))?, resolved))
+    }
+}
+
+/// Gives back the memory of what was read of a version.
+fn release(last: Option<&LastVersion>) {
+    if let Some(last) = last {
+        last.release();
     }
 }
 

@@ -70,23 +70,29 @@ impl Workspace {
             resolution: OnceLock::new(),
         })
     }
-}
 
-impl Workspace {
     /// Returns whether a version is the current one.
     #[must_use]
     pub fn is_current(&self, version: &LastVersion) -> bool {
-        self.records()
-            .and_then(|records| records.current())
-            .is_ok_and(|it| it.is_some_and(|it| it.0 == version.row.version))
+        let current = self.records().and_then(|records| records.current());
+        current.is_ok_and(|it| it.is_some_and(|it| it.0 == version.row.version))
     }
 }
 
 impl LastVersion {
-    /// Opens what most updates take from it, and gives back the memory that this took.
-    pub fn open(&self) {
-        let (_graph, _texts, _vectors) = (self.graph(), self.texts(), self.vectors_file());
-        let (_matches, _names) = (self.matches(), self.names());
+    /// Opens what most updates take from it, until a stop is requested; gives back the memory that this took.
+    pub fn open(&self, stop: &Cancellation) {
+        let parts: [&dyn Fn() -> bool; 5] = [
+            &|| self.graph().is_some(),
+            &|| self.texts().is_some(),
+            &|| self.vectors_file().inspect(|file| file.check_ahead(stop)).is_some(),
+            &|| self.matches().is_some(),
+            &|| self.names().is_some(),
+        ];
+        for open in parts.into_iter().take_while(|_| !stop.is_cancelled()) {
+            // What is damaged is not there for whoever asks for it.
+            let _is_there = open();
+        }
         self.release();
     }
 
@@ -108,8 +114,8 @@ impl LastVersion {
         self.row.counts.without_vectors == 0
     }
 
-    /// Gives back the memory of all that was read so far: little of it is read again at each step of an update. What is
-    /// read again is mapped again.
+    /// Gives back the memory of the arrays that were read so far: little of them is read again at each step of an
+    /// update. What is read again is mapped again.
     pub fn release(&self) {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|file| file.release());
     }
@@ -225,9 +231,7 @@ impl LastVersion {
             let counts = [counts.passages, counts.sentences, counts.incoming, counts.outgoing];
             let has_added = self.row.files.iter().any(|due| due.path == ADDED_VECTORS);
             let added = has_added.then(|| self.held(ADDED_VECTORS)).transpose()?;
-            let file = VectorsFile::open(&self.held(VECTORS)?, added.as_ref(), self.row.pin.dimension, counts)?;
-            file.check_all();
-            Ok(file)
+            VectorsFile::open(&self.held(VECTORS)?, added.as_ref(), self.row.pin.dimension, counts)
         };
         self.vectors.get_or_init(|| intact(open())).as_ref()
     }

@@ -5,15 +5,17 @@
 //! A mapped slice must not change while it is borrowed. Every file that is mapped here belongs to a finished version of
 //! an index. Such a file is written under another name, synced, and renamed into place; after that no code of this
 //! program opens it for writing, and it is never truncated: a version that is no longer needed is *deleted*, which
-//! leaves the pages of existing mappings intact. The mapping is read-only and private to this process, and the slice
-//! lives no longer than the [`Mapping`] that owns the pages. Files on file systems where another machine may change
+//! leaves the pages of existing mappings intact. The mapping is read-only, and the slice lives no longer than the
+//! [`Mapping`] that owns the pages. Files on file systems where another machine may change
 //! them are read instead of mapped. The remaining risk is another program on this machine that writes to the folder of
 //! an index while it is read, or truncates a file there, which ends a process that maps it by SIGBUS;
 //! [`FileAccess::Read`] is for those who cannot rule that out. Contents are checked against their checksum before
 //! anything relies on them.
 //!
-//! Pages of a mapping that are given back are mapped again when they are used next, from the same file, so a slice
-//! that is borrowed meanwhile does not change.
+//! Pages of a mapping may be given back while slices of it are borrowed, which `memmap2` leaves to the caller: for
+//! memory that comes back as zeros, that would be wrong. This memory never does. The mapping is shared, of a file, and
+//! read-only, so a page that was given back is mapped again from the file when it is used next, and no byte of it ever
+//! has another value.
 //!
 //! A mapping starts at a page boundary, and a file that is read is stored in words of 8 bytes, so offsets that are
 //! aligned in the file are aligned in memory.
@@ -76,8 +78,8 @@ impl Mapping {
     pub(super) fn release(&self) {
         #[cfg(unix)]
         if let Self::Pages(pages) = self {
-            // SAFETY: the mapping is of an immutable file and never written, so its pages come back as they were; see
-            // the proof above. A system that refuses keeps them.
+            // SAFETY: `Mmap::map` makes a shared mapping of a file, here of one that is immutable: its pages come back
+            // as they were; see the proof above. A system that refuses keeps them.
             let _released = unsafe { pages.unchecked_advise(UncheckedAdvice::DontNeed) };
         }
     }
@@ -123,6 +125,31 @@ mod tests {
             let mapping = Mapping::of(&File::open(&path).unwrap(), access).unwrap();
             assert!(bytemuck::try_cast_slice::<u8, u64>(mapping.bytes()).is_ok());
         }
+    }
+
+    /// Without this, an update would hold all files of the last version in memory at once.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn pages_that_are_given_back_are_in_memory_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pages");
+        std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let mapping = Mapping::of(&File::open(&path).unwrap(), FileAccess::Auto).unwrap();
+        if matches!(mapping, Mapping::Words(..)) {
+            return;
+        }
+        let resident = || {
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let own = maps.lines().skip_while(|line| !line.ends_with(path.to_str().unwrap()));
+            own.map_while(|line| (!line.starts_with("VmFlags")).then_some(line))
+                .find_map(|line| line.strip_prefix("Rss:"))
+                .map(|rss| rss.trim().to_owned())
+        };
+        assert!(mapping.bytes().iter().all(|byte| *byte == 7));
+        assert_eq!(resident().as_deref(), Some("1024 kB"));
+        mapping.release();
+        assert_eq!(resident().as_deref(), Some("0 kB"));
+        assert!(mapping.bytes().iter().all(|byte| *byte == 7));
     }
 
     /// With a mapped file, SIGBUS would end this process here.

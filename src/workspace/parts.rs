@@ -90,7 +90,7 @@ pub(crate) struct QuestionsOfVersion<'a> {
 
 /// Questions that lie together.
 #[derive(Clone, Copy)]
-pub(crate) enum QuestionRun<'a, 'l> {
+enum QuestionRun<'a, 'l> {
     /// Where a version has them.
     Taken(TakenQuestions<'a>),
     /// As they were read.
@@ -156,7 +156,7 @@ impl<'a> QuestionParts<'a> {
     }
 
     /// Returns all in order, those that follow each other in the version together.
-    pub(super) fn runs(&self) -> impl Iterator<Item = QuestionRun<'a, '_>> {
+    fn runs(&self) -> impl Iterator<Item = QuestionRun<'a, '_>> {
         let version = self.version;
         let taken = version.map_or(0, |it| it.sentences.len()) as u32;
         let runs = self.numbers.chunk_by(move |number, next| *next == number + 1 && *next != taken);
@@ -197,6 +197,17 @@ impl<'a> QuestionParts<'a> {
         })
     }
 
+    /// Returns their ids back to back, as they lie together.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &[u8]> {
+        self.runs().flat_map(|run| {
+            let (taken, read) = match run {
+                QuestionRun::Taken(taken) => (Some(taken.ids.as_flattened()), &[][..]),
+                QuestionRun::Read(read) => (None, read),
+            };
+            taken.into_iter().chain(read.iter().map(|it| &it.id.as_bytes()[..]))
+        })
+    }
+
     /// Returns the codes of those who wrote them.
     pub(super) fn origins(&self) -> Vec<u8> {
         let mut origins = Vec::with_capacity(self.len());
@@ -207,11 +218,6 @@ impl<'a> QuestionParts<'a> {
             }
         }
         origins
-    }
-
-    /// Iterates over all in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = QuestionPart<'a>> + Clone {
-        (0..self.len()).map(|place| self.get(place))
     }
 }
 
@@ -284,7 +290,7 @@ mod tests {
             let mut all_read = QuestionParts::default();
             all_read.extend(due);
             for questions in [questions, all_read] {
-                assert_eq!(questions.iter().collect::<Vec<_>>(), due);
+                assert_eq!((0..due.len()).map(|it| questions.get(it)).collect::<Vec<_>>(), due);
                 assert_eq!(
                     (0..due.len()).map(|it| questions.sentence(it)).collect::<Vec<_>>(),
                     due.map(|it| it.sentence)
@@ -292,11 +298,7 @@ mod tests {
                 assert_eq!(questions.lengths(), due.map(|it| it.text.len() as u32));
                 assert_eq!(questions.texts().collect::<Vec<_>>().concat(), due.map(|it| it.text.as_bytes()).concat());
                 assert_eq!(questions.origins(), due.map(|it| it.origin.code()));
-                let ids = |run| match run {
-                    QuestionRun::Taken(taken) => taken.ids.to_vec(),
-                    QuestionRun::Read(read) => read.iter().map(|it| *it.id.as_bytes()).collect(),
-                };
-                assert_eq!(questions.runs().flat_map(ids).collect::<Vec<_>>(), due.map(|it| *it.id.as_bytes()));
+                assert_eq!(questions.ids().collect::<Vec<_>>().concat(), due.map(|it| *it.id.as_bytes()).concat());
             }
         }
     }

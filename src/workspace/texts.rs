@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart, QuestionParts, QuestionRun, TakenQuestions};
+use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart, QuestionParts, TakenQuestions};
 use super::records::Seal;
 use super::sections::{self, BUFFER_BYTES, Contents, Gather, Sections};
 use super::stamp::Stamp;
@@ -86,12 +86,7 @@ impl<'a> Gathered<'a> {
 
     /// The ids of questions.
     fn question_ids(questions: &'a QuestionParts<'a>) -> Self {
-        let gather = move |file: &mut dyn Write| {
-            questions.runs().try_for_each(|run| match run {
-                QuestionRun::Taken(taken) => file.write_all(taken.ids.as_flattened()),
-                QuestionRun::Read(read) => write_each(file, read.iter().map(|it| it.id.as_bytes())),
-            })
-        };
+        let gather = move |file: &mut dyn Write| write_each(file, questions.ids());
         Self { bytes: size_of::<[u8; 16]>() * questions.len(), gather: Box::new(gather) }
     }
 
@@ -565,4 +560,18 @@ fn column(sections: &Sections, (ends_name, bytes_name): (&str, &str), count: usi
 
 fn no(what: &str, ordinal: impl std::fmt::Display) -> Error {
     Error::Internal(format!("there is no {what} {ordinal}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_written_back_to_back_whatever_their_size() {
+        let sizes = [3, BUFFER_BYTES - 1, 0, 2, BUFFER_BYTES + 1, 5, BUFFER_BYTES, 1];
+        let items = sizes.map(|size| (0..size).map(|at| (at % 251) as u8).collect::<Vec<u8>>());
+        let mut written = Vec::new();
+        write_each(&mut written, items.iter()).unwrap();
+        assert!(written == items.concat());
+    }
 }

@@ -14,6 +14,7 @@ use super::sections::{self, Contents, Gather, Sections};
 use super::stamp::StampedFile;
 use super::version_files::HeldFile;
 use super::{ADDED_VECTORS, VECTORS};
+use crate::domain::Cancellation;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::graph::segments::CHANGED_ONE_IN;
@@ -220,12 +221,11 @@ impl VectorsFile {
         Ok(Self { file: Arc::clone(file), sections, added, dimension, fields })
     }
 
-    /// Checks all fields, each of which is then there or not, and gives back the memory of the pages that this took.
-    pub(super) fn check_all(&self) {
-        for number in 0..self.fields.len() {
-            if let Err(error) = self.field(number) {
-                tracing::debug!(%error, "vectors are damaged");
-            }
+    /// Checks the fields ahead of their use, until a stop is requested; gives back the memory of most of each.
+    pub(super) fn check_ahead(&self, stop: &Cancellation) {
+        for number in (0..self.fields.len()).take_while(|_| !stop.is_cancelled()) {
+            // Whoever uses it finds the same.
+            let _checked = self.field(number);
             self.file.release();
         }
     }

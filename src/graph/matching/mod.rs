@@ -29,7 +29,7 @@ use candidates::{GROUP, Postings, Reach, Scored, Scoring};
 use difference::{Difference, Placed, Surviving};
 pub use edges::{PassageEdge, edges};
 pub use kept::{Earlier, Matches, PackedMatches};
-pub use marks::{Marks, joined};
+pub use marks::{Marks, with_vector};
 
 /// Questions of one side; keywords ascend in each row.
 #[derive(Debug, Clone, Copy)]

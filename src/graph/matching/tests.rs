@@ -43,7 +43,7 @@ impl Side {
             let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt().max(1e-6);
             side.vectors.push(&vector.map(|it| it / length));
         }
-        side.marks = Marks::joined(&marks, Some(&side.vectors.view()));
+        side.marks = Marks::of_all(&marks, Some(&side.vectors.view()));
         side
     }
 

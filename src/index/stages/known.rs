@@ -63,7 +63,7 @@ pub(super) struct Known<'a> {
     places: FxHashMap<VectorKey, Place>,
     /// What is found by its place in the last version.
     difference: Option<&'a Difference<'a>>,
-    /// Whether the last version lacks no vector, so that it need not be seen whether one is of zeros.
+    /// Whether every text of the last version has a vector: then one of zeros is that of a text without words.
     is_complete: bool,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Adds a vector, unless it is one of zeros where some have none yet: others have no word.
+    /// Adds a vector, unless it is one of zeros and the last version lacks some: then it may stand for one of these.
     fn add_made(&mut self, key: VectorKey, place: Place) {
         if self.is_made(place) {
             self.places.insert(key, place);

@@ -9,7 +9,7 @@ use crate::domain::{Cancellation, QuestionId};
 use crate::error::Result;
 use crate::graph::elements::{passage_keywords, rows};
 use crate::graph::matching::{
-    Earlier, Marks, MatchOptions, Matched, Matches, PackedMatches, Questions, edges, joined, match_questions,
+    Earlier, Marks, MatchOptions, Matched, Matches, PackedMatches, Questions, edges, match_questions, with_vector,
 };
 use crate::graph::ordinal::{
     Column, DocumentOrdinal, IncomingOrdinal, KeywordOrdinal, Ordinal, OutgoingOrdinal, PassageOrdinal, Rows,
@@ -58,7 +58,7 @@ impl<'v> Stage<'v> for Matching<'_> {
     /// Names are none of them: keywords are numbered with names, and matched as what they say. Marks say what vectors
     /// there are.
     fn inputs(&self, inputs: &mut Inputs) {
-        inputs.text(&format!("{:?}", self.options)).numbers(self.documents);
+        inputs.text(&format!("{:?}", self.options)).number(self.incoming.dimension).numbers(self.documents);
         self.sides.incoming.inputs(inputs);
         self.sides.outgoing.inputs(inputs);
     }
@@ -114,11 +114,13 @@ impl<'a> Sides<'a> {
         let (incoming, outgoing) = (keywords.incoming(), keywords.outgoing());
         let has_vectors = !of_incoming.is_empty() && !of_outgoing.is_empty();
         let (known_incoming, known_outgoing) = known_marks(difference, has_vectors).unzip();
-        let joined = |vectors| Some(vectors).filter(|_| has_vectors);
+        let of_incoming = has_vectors.then_some(&of_incoming);
         let marks = (
-            incoming.marks(&corpus.incoming, joined(&of_incoming), known_incoming),
-            outgoing.marks(&corpus.outgoing, joined(&of_outgoing), known_outgoing),
+            incoming.marks(&corpus.incoming, of_incoming, known_incoming),
+            outgoing.marks(&corpus.outgoing, has_vectors.then_some(&of_outgoing), known_outgoing),
         );
+        // Centers are chosen among in-coming ones.
+        let marks = (marks.0, Marks { vectors: Vec::new(), ..marks.1 });
         Self {
             incoming: Side::of((&corpus.incoming, &corpus.incoming_passage), (&incoming, marks.0), &table, packed),
             outgoing: Side::of((&corpus.outgoing, &corpus.outgoing_passage), (&outgoing, marks.1), &table, packed),
@@ -173,11 +175,11 @@ fn known_marks<'c>(difference: Option<&Difference<'c>>, has_vectors: bool) -> Op
     let matches = last.matches()?;
     let (incoming, outgoing) = (last.vectors(VectorField::Incoming)?, last.outgoing_vectors()?);
     let is_same = has_vectors == (!incoming.is_empty() && !outgoing.is_empty());
-    let known = |questions, of_vectors, vectors| KnownMarks { questions, of_vectors, vectors };
-    let of_vectors = Some(matches.incoming_vector.items()).filter(|_| has_vectors);
     is_same.then(|| {
-        let incoming = known(matches.incoming_mark.items(), of_vectors, incoming);
-        (incoming, known(matches.outgoing_mark.items(), None, outgoing))
+        let of_vectors = has_vectors.then_some(matches.incoming_vector.items());
+        let incoming = KnownMarks { questions: matches.incoming_mark.items(), of_vectors, vectors: incoming };
+        let questions = matches.outgoing_mark.items();
+        (incoming, KnownMarks { questions, of_vectors: None, vectors: outgoing })
     })
 }
 
@@ -197,14 +199,14 @@ impl<K: Ordinal + Sync> KnownSide<'_, K> {
             Some(numbers) => mark(questions.get(at).id, numbers.iter().map(|it| self.text(*it)), bytes),
             None => mark(questions.get(at).id, questions.get(at).keywords(), bytes),
         };
-        let tried = (0..questions.len()).step_by(questions.len().div_ceil(MARKS_TRIED).max(1));
         let is_right = |known: &KnownMarks<'_>, at: usize| {
             known.find(at, vectors, self.before[at]).is_none_or(|(question, vector)| {
-                let due = joined(own(&mut Vec::new(), at), vectors, at as u32);
+                let due = with_vector(own(&mut Vec::new(), at), vectors, at as u32);
                 question == due.0 && (known.of_vectors.is_none() || vector == due.1)
             })
         };
-        let known = known.filter(|known| tried.clone().all(|at| is_right(known, at)));
+        let step = questions.len().div_ceil(MARKS_TRIED).max(1);
+        let known = known.filter(|known| (0..questions.len()).step_by(step).all(|at| is_right(known, at)));
         let find = |at: usize| known.as_ref()?.find(at, vectors, self.before[at]);
         Marks::of(questions.len(), vectors, find, Vec::new, own)
     }

@@ -112,9 +112,11 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection> {
     .map_err(|error| open_error(path, error))
 }
 
-/// Opens the database beside the connection that writes to it.
+/// Opens the database beside the connection that writes to it. It sorts in memory, as that does.
 pub(super) fn open_beside(path: &Path) -> rusqlite::Result<Connection> {
-    try_to_read(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))
+    let connection = try_to_read(path, flags(OpenFlags::SQLITE_OPEN_READ_WRITE))?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    Ok(connection)
 }
 
 fn try_to_read(path: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {

@@ -130,7 +130,7 @@ impl Side {
             self.vectors.push(embedding.values());
         }
         let numbers: Vec<u64> = (0..self.questions.len() as u64).collect();
-        self.marks = Marks::joined(&numbers, Some(&self.vectors.view()));
+        self.marks = Marks::of_all(&numbers, Some(&self.vectors.view()));
     }
 }
 
