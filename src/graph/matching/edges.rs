@@ -25,21 +25,27 @@ pub fn edges(
     passages: usize,
 ) -> (Vec<PassageEdge>, usize) {
     let exits = exits_max(passages);
-    let mut edges: Vec<PassageEdge> = matched
-        .iter()
-        .map(|matched| PassageEdge {
-            from: outgoing[matched.outgoing],
-            to: incoming[matched.incoming],
-            matched: *matched,
-        })
-        .collect();
-    edges.sort_unstable_by(|a, b| (a.from, a.to).cmp(&(b.from, b.to)).then(better(a, b)));
-    edges.dedup_by_key(|edge| (edge.from, edge.to));
-    edges.sort_unstable_by(|a, b| a.from.cmp(&b.from).then(better(a, b)));
-    let all = edges.len();
-    let kept: Vec<_> =
-        edges.chunk_by(|a, b| a.from == b.from).flat_map(|vertex| vertex.iter().take(exits).copied()).collect();
-    let cut = all - kept.len();
+    let from = |it: &Matched| outgoing[it.outgoing];
+    let edge = |it: &Matched| PassageEdge { from: from(it), to: incoming[it.incoming], matched: *it };
+    // Nearly always in order: out-coming questions are numbered passage by passage.
+    let mut sorted = Vec::new();
+    let matched = if matched.is_sorted_by_key(from) {
+        matched
+    } else {
+        sorted.extend_from_slice(matched);
+        sorted.sort_by_key(from);
+        &sorted
+    };
+    let (mut kept, mut cut, mut own) = (Vec::with_capacity(matched.len()), 0, Vec::new());
+    for of_passage in matched.chunk_by(|a, b| from(a) == from(b)) {
+        own.clear();
+        own.extend(of_passage.iter().map(edge));
+        own.sort_unstable_by(|a, b| a.to.cmp(&b.to).then(better(a, b)));
+        own.dedup_by_key(|edge| edge.to);
+        own.sort_unstable_by(better);
+        cut += own.len().saturating_sub(exits);
+        kept.extend(own.iter().take(exits));
+    }
     (kept, cut)
 }
 

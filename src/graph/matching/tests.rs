@@ -1,7 +1,7 @@
 //! Matching compared with its brute-force twin, and the effects of its bounds and caps.
 
 use proptest::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::candidates::ByCell;
 use super::*;
@@ -248,6 +248,8 @@ proptest! {
         let matched = match_questions(&outgoing, &incoming, &options, None, &Cancellation::default()).unwrap();
         let matched: Vec<_> = matched.view().matched().collect();
         let (edges, cut) = edges(&matched, outgoing.passage, incoming.passage, 12);
+        let due = of_one_list(&matched, &outgoing, &incoming);
+        prop_assert_eq!((&edges, cut), (&due.0, due.1));
         let mut exits: FxHashMap<PassageOrdinal, usize> = FxHashMap::default();
         let mut pairs: Vec<_> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
         pairs.sort_unstable();
@@ -263,6 +265,32 @@ proptest! {
             prop_assert!(exits.contains_key(&outgoing.passage[matched.outgoing]), "a vertex keeps an exit");
         }
     }
+}
+
+/// Returns the edges of 12 passages and how many were cut, from one list of all that are matched.
+fn of_one_list(
+    matched: &[Matched],
+    outgoing: &Questions<'_, OutgoingOrdinal>,
+    incoming: &Questions<'_, IncomingOrdinal>,
+) -> (Vec<PassageEdge>, usize) {
+    let edge = |it: &Matched| PassageEdge {
+        from: outgoing.passage[it.outgoing],
+        to: incoming.passage[it.incoming],
+        matched: *it,
+    };
+    let mut edges: Vec<PassageEdge> = matched.iter().map(edge).collect();
+    edges.sort_by(|a, b| {
+        let similarity = b.matched.similarity.total_cmp(&a.matched.similarity);
+        let numbers = |it: &PassageEdge| (it.to, it.matched.outgoing, it.matched.incoming);
+        a.from.cmp(&b.from).then(similarity).then(numbers(a).cmp(&numbers(b)))
+    });
+    let (mut kept, mut cut): (Vec<PassageEdge>, _) = (Vec::new(), 0);
+    let mut seen = FxHashSet::default();
+    for edge in edges.into_iter().filter(|it| seen.insert((it.from, it.to))) {
+        let exits = kept.iter().filter(|it| it.from == edge.from).count();
+        if exits < 3 { kept.push(edge) } else { cut += 1 }
+    }
+    (kept, cut)
 }
 
 #[test]
