@@ -6,11 +6,10 @@
 //! an index. Such a file is written under another name, synced, and renamed into place; after that no code of this
 //! program opens it for writing, and it is never truncated: a version that is no longer needed is *deleted*, which
 //! leaves the pages of existing mappings intact. The mapping is read-only, and the slice lives no longer than the
-//! [`Mapping`] that owns the pages. Files on file systems where another machine may change
-//! them are read instead of mapped. The remaining risk is another program on this machine that writes to the folder of
-//! an index while it is read, or truncates a file there, which ends a process that maps it by SIGBUS;
-//! [`FileAccess::Read`] is for those who cannot rule that out. Contents are checked against their checksum before
-//! anything relies on them.
+//! [`Mapping`] that owns the pages. Files on file systems where another machine may change them are read instead of
+//! mapped. The remaining risk is another program on this machine that writes to the folder of an index while it is
+//! read, or truncates a file there, which ends a process that maps it by SIGBUS; [`FileAccess::Read`] is for those who
+//! cannot rule that out. Contents are checked against their checksum before anything relies on them.
 //!
 //! Pages of a mapping may be given back while slices of it are borrowed, which `memmap2` leaves to the caller: for
 //! memory that comes back as zeros, that would be wrong. This memory never does. The mapping is shared, of a file, and
@@ -146,7 +145,7 @@ mod tests {
                 .map(|rss| rss.trim().to_owned())
         };
         assert!(mapping.bytes().iter().all(|byte| *byte == 7));
-        assert_eq!(resident().as_deref(), Some("1024 kB"));
+        assert!(resident().is_some_and(|rss| rss != "0 kB"));
         mapping.release();
         assert_eq!(resident().as_deref(), Some("0 kB"));
         assert!(mapping.bytes().iter().all(|byte| *byte == 7));
