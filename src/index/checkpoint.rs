@@ -1,6 +1,5 @@
 //! Checkpoints: a long first run publishes what it has read so far, so that it can already be searched.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
@@ -71,7 +70,7 @@ impl Run {
         };
         self.tell("publishing so far", documents);
         let began = Instant::now();
-        let last = self.ahead.take(&self.workspace).map(Arc::new);
+        let last = self.last_version()?;
         let built = self.build(last, (WhenSpent::GoOn, None), Extent::Partial, handle)?;
         tracing::info!(version = built.version.0, documents, "a version on the way");
         self.checkpoints += 1;

@@ -236,7 +236,7 @@ impl Run {
         let when_spent = self.when_spent()?;
         // Parts with intact checksums but wrong contents must not be reused.
         let is_sound = check.is_none_or(|check| check.blames_files_alone());
-        let last = if is_sound { self.ahead.take(&self.workspace).map(Arc::new) } else { None };
+        let last = if is_sound { self.last_version()? } else { None };
         // Once per run: items without a usable reply are not asked about again.
         let reporter = self.reporter(is_removal).filter(|_| self.asked.is_none());
         let built = self.build(last, (when_spent, reporter.as_ref()), extent, handle)?;

@@ -20,7 +20,7 @@ use super::{
     ADDED_VECTORS, DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, MATCHES, NAMES, PASSAGE_TERMS, RESOLUTION, SEGMENTS,
     SENTENCE_TERMS, TEXT, TEXTS, VECTORS, Workspace, version_folder,
 };
-use crate::domain::Cancellation;
+use crate::domain::{Cancellation, IndexVersion};
 use crate::error::{Error, Result};
 use crate::files;
 use crate::graph::descriptions::{Described, PackedDescriptions};
@@ -70,13 +70,6 @@ impl Workspace {
             resolution: OnceLock::new(),
         })
     }
-
-    /// Returns whether a version is the current one.
-    #[must_use]
-    pub fn is_current(&self, version: &LastVersion) -> bool {
-        let current = self.records().and_then(|records| records.current());
-        current.is_ok_and(|it| it.is_some_and(|it| it.0 == version.row.version))
-    }
 }
 
 impl LastVersion {
@@ -94,6 +87,12 @@ impl LastVersion {
             let _is_there = open();
         }
         self.release();
+    }
+
+    /// Returns its number.
+    #[must_use]
+    pub fn version(&self) -> IndexVersion {
+        self.row.version
     }
 
     /// Returns of what a stage was made; none where that is not known.

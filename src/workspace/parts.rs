@@ -188,23 +188,25 @@ impl<'a> QuestionParts<'a> {
 
     /// Returns their texts back to back, as they lie together.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &[u8]> {
-        self.runs().flat_map(|run| {
-            let (taken, read) = match run {
-                QuestionRun::Taken(taken) => (Some(taken.texts), &[][..]),
-                QuestionRun::Read(read) => (None, read),
-            };
-            taken.into_iter().chain(read.iter().map(|it| it.text.as_bytes()))
-        })
+        self.pieces(|taken| taken.texts, |question| question.text.as_bytes())
     }
 
     /// Returns their ids back to back, as they lie together.
     pub(super) fn ids(&self) -> impl Iterator<Item = &[u8]> {
-        self.runs().flat_map(|run| {
+        self.pieces(|taken| taken.ids.as_flattened(), |question| question.id.as_bytes())
+    }
+
+    fn pieces<'s>(
+        &'s self,
+        of_taken: fn(TakenQuestions<'a>) -> &'a [u8],
+        of_read: fn(&'s QuestionPart<'a>) -> &'s [u8],
+    ) -> impl Iterator<Item = &'s [u8]> {
+        self.runs().flat_map(move |run| {
             let (taken, read) = match run {
-                QuestionRun::Taken(taken) => (Some(taken.ids.as_flattened()), &[][..]),
+                QuestionRun::Taken(taken) => (Some(of_taken(taken)), &[][..]),
                 QuestionRun::Read(read) => (None, read),
             };
-            taken.into_iter().chain(read.iter().map(|it| &it.id.as_bytes()[..]))
+            taken.into_iter().chain(read.iter().map(of_read))
         })
     }
 

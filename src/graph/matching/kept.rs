@@ -4,7 +4,8 @@ use super::difference::Placed;
 use super::{MatchOptions, Matched, Questions, VERSION};
 use crate::graph::arrays::Elsewhere;
 use crate::graph::cells::{Fineness, Looked};
-use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal, Position, Rows};
+use crate::graph::elements::rows;
+use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, OutgoingOrdinal, Position, Rows};
 use crate::graph::vectors::Vectors;
 
 arrays! {
@@ -44,13 +45,6 @@ impl PackedMatches {
         (reach, looked): (Vec<f32>, Looked),
         settings: u64,
     ) -> Self {
-        let mut outgoing_matched = vec![0; outgoing.marks.len() + 1];
-        for it in matched {
-            outgoing_matched[it.outgoing.index() + 1] += 1;
-        }
-        for it in 0..outgoing.marks.len() {
-            outgoing_matched[it + 1] += outgoing_matched[it];
-        }
         Self {
             settings: vec![settings],
             incoming_mark: incoming.marks.to_vec(),
@@ -60,7 +54,7 @@ impl PackedMatches {
             outgoing_mark: outgoing.marks.to_vec(),
             outgoing_reach: reach,
             outgoing_cells: looked.into_cells(),
-            outgoing_matched,
+            outgoing_matched: rows(matched.iter().map(|it| it.outgoing), outgoing.marks.len()),
             matched_incoming: matched.iter().map(|it| it.incoming).collect(),
             matched_similarity: matched.iter().map(|it| it.similarity).collect(),
         }

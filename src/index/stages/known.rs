@@ -218,3 +218,21 @@ pub(super) fn key(kind: Kind, Titled { title, text }: Titled<'_>) -> VectorKey {
     hasher.update(&[kind as u8]).update(&(title.len() as u64).to_le_bytes()).update(title.as_bytes());
     *hasher.update(text.as_bytes()).finalize().as_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_of_zeros_is_made_where_no_text_lacks_one() {
+        let mut vectors = QuantizedVectors::new(2);
+        vectors.push(&[0.0, 0.0]);
+        vectors.push(&[0.6, 0.8]);
+        let made = |is_complete| {
+            let sources = vec![FieldVectors::TakenOver(vectors.view())];
+            let known = Known { sources, is_complete, ..Known::default() };
+            [0, 1].map(|row| known.is_made(Place { source: 0, row }))
+        };
+        assert_eq!((made(true), made(false)), ([true, true], [false, true]));
+    }
+}
