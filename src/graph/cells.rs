@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::panels::{CosineRoom, Panels};
-use super::scan::first_at_least;
+use super::scan::{first_at_least, maxima, put_scaled};
 use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
@@ -23,8 +23,6 @@ const CENTERS_PER_ROOT: usize = 2;
 const ROWS_PER_TASK: usize = 64;
 /// Rows of a query from which on the members of a cell are copied, to be compared with all of them.
 const CELL_COPIED_MIN: usize = 8;
-/// Values that are compared at once.
-const LANES: usize = 16;
 /// Bits of the number of rows that say how many centers there are: so that it changes in steps of 14 to 25 %.
 const SIGNIFICANT_BITS: u32 = 3;
 
@@ -147,8 +145,7 @@ pub(crate) fn nearest(
         let mut found = Vec::with_capacity(rows.len());
         if !cancellation.is_cancelled() {
             centers.each_product((vectors, rows), 0..centers.len(), sums, |_, sums| {
-                products.clear();
-                products.extend(sums.iter().zip(centers.scales()).map(|(sum, scale)| *sum as f32 * scale));
+                put_scaled(sums, (1.0, centers.scales()), products);
                 found.push(best(products));
             });
         }
@@ -161,13 +158,8 @@ pub(crate) fn nearest(
 
 /// Returns the place of the largest value, the first of several; 0 if none is a number.
 fn best(values: &[f32]) -> u32 {
-    let (lanes, rest) = values.as_chunks::<LANES>();
-    let larger = |a: f32, b: f32| if b > a { b } else { a };
-    let lanes = lanes
-        .iter()
-        .fold([f32::NEG_INFINITY; LANES], |best, values| std::array::from_fn(|lane| larger(best[lane], values[lane])));
-    let largest = lanes.iter().chain(rest).copied().fold(f32::NEG_INFINITY, larger);
-    values.iter().position(|value| *value >= largest).map_or(0, |place| place as u32)
+    let largest = maxima(values).into_iter().fold(f32::NEG_INFINITY, f32::max);
+    first_at_least(values, largest).map_or(0, |place| place as u32)
 }
 
 /// Returns these rows of `vectors`, in this order.
@@ -200,17 +192,14 @@ pub(crate) fn searches(
     room: &mut CosineRoom,
 ) -> Vec<Search> {
     let mut found = Vec::with_capacity(rows.len());
-    let mut sorted = Vec::new();
+    let mut kept = Vec::new();
     centers.each_cosine((query, rows), 0..centers.len(), room, |place, cosines| {
         let (nearest, reach) = if query.codes(rows[place]).iter().all(|code| *code == 0) {
             (0, f32::INFINITY)
         } else if fineness.reaches_all(centers.len()) {
             (best(cosines), f32::NEG_INFINITY)
         } else {
-            sorted.clear();
-            sorted.extend_from_slice(cosines);
-            let last = sorted.select_nth_unstable_by(fineness.probes - 1, |a, b| b.total_cmp(a)).1;
-            (best(cosines), *last)
+            largest(cosines, fineness.probes, &mut kept)
         };
         let mut cells = Vec::new();
         if reach.is_finite() {
@@ -219,6 +208,19 @@ pub(crate) fn searches(
         found.push(Search { nearest, reach, cells });
     });
     found
+}
+
+/// Returns the place of the largest value, the first of several, and the `count`-th largest of at least so many;
+/// infinity if not so many are numbers.
+fn largest(values: &[f32], count: usize, kept: &mut Vec<f32>) -> (u32, f32) {
+    let mut maxima = maxima(values);
+    let last = |values: &mut [f32]| *values.select_nth_unstable_by(count - 1, |a, b| b.total_cmp(a)).1;
+    // So many values, each from another lane, are not less than this.
+    let least = if count <= maxima.len() { last(&mut maxima) } else { f32::NEG_INFINITY };
+    kept.clear();
+    each_at_least(values, least, |place| kept.push(values[place]));
+    let nth = if kept.len() < count { f32::INFINITY } else { last(kept) };
+    (best(values), nth)
 }
 
 /// Calls `visit` with the place of each value that is not less than `least`, in order.
@@ -474,6 +476,21 @@ mod tests {
         assert_eq!(best(&[-0.0, 0.0, f32::NAN, 0.0]), 0);
         assert_eq!(best(&[f32::NAN, -2.0, -1.0, f32::NAN, -1.0]), 2);
         assert_eq!(best(&[f32::NAN; 20]), 0);
+    }
+
+    #[test]
+    fn the_nth_largest_value_is_that_of_a_sorted_list() {
+        let mut room = Vec::new();
+        for (step, modulus) in [(7, 101), (5, 6), (100, 101), (0, 1)] {
+            let values: Vec<f32> = (0..300).map(|i| ((i * step) % modulus) as f32 - 50.0).collect();
+            let mut sorted = values.clone();
+            sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+            for count in [1, 2, 12, 64, 65, 299, 300] {
+                let found = largest(&values, count, &mut room);
+                assert_eq!(found, (best(&values), sorted[count - 1]), "{step} {modulus} {count}");
+            }
+        }
+        assert_eq!(largest(&[f32::NAN, 1.0, f32::NAN], 2, &mut room), (1, f32::INFINITY));
     }
 
     #[test]

@@ -59,6 +59,35 @@ fn first(values: &[f32], least: f32) -> Option<usize> {
     values[place..].iter().position(reaches).map(|after| place + after)
 }
 
+/// The loop over values and sets of bits that looks for one that is wanted.
+#[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
+#[inline(always)]
+fn wanted(values: &[f32], sets: &[u64], Wanted { least, enough, bits }: Wanted) -> Option<usize> {
+    // Without branches.
+    let is_wanted = |value: &f32, set: &u64| (*value >= enough) | ((*value >= least) & (set & bits != 0));
+    let blocks = values.as_chunks::<COMPARED>().0.iter().zip(sets.as_chunks::<COMPARED>().0);
+    let has_any = |(values, sets): (&[f32; COMPARED], &[u64; COMPARED])| {
+        values.iter().zip(sets).map(|(value, set)| u32::from(is_wanted(value, set))).sum::<u32>() > 0
+    };
+    let passed = COMPARED * blocks.clone().position(has_any).unwrap_or(blocks.len());
+    let mut rest = values[passed..].iter().zip(&sets[passed..]);
+    rest.position(|(value, set)| is_wanted(value, set)).map(|after| passed + after)
+}
+
+/// The loop over values that keeps the largest of each lane.
+#[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
+#[inline(always)]
+fn largest(values: &[f32]) -> [f32; COMPARED] {
+    let mut maxima = [f32::NEG_INFINITY; COMPARED];
+    let (blocks, rest) = values.as_chunks::<COMPARED>();
+    for values in blocks.iter().map(|block| &block[..]).chain([rest]) {
+        for (maximum, value) in maxima.iter_mut().zip(values) {
+            *maximum = if *value > *maximum { *value } else { *maximum };
+        }
+    }
+    maxima
+}
+
 #[cfg(target_arch = "x86_64")]
 mod wide {
     //! The loops for processors of the last ten years.
@@ -81,6 +110,16 @@ mod wide {
     #[target_feature(enable = "avx2")]
     pub(super) fn first_avx2(values: &[f32], least: f32) -> Option<usize> {
         super::first(values, least)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn wanted_avx2(values: &[f32], sets: &[u64], wanted: super::Wanted) -> Option<usize> {
+        super::wanted(values, sets, wanted)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn largest_avx2(values: &[f32]) -> [f32; super::COMPARED] {
+        super::largest(values)
     }
 
     #[target_feature(enable = "avx2")]
@@ -306,6 +345,36 @@ pub(crate) fn first_at_least(values: &[f32], least: f32) -> Option<usize> {
         return unsafe { wide::first_avx2(values, least) };
     }
     first(values, least)
+}
+
+/// What values are looked for: those of at least `enough`, and those of at least `least` whose set shares a bit with
+/// `bits`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) least: f32,
+    pub(crate) enough: f32,
+    pub(crate) bits: u64,
+}
+
+/// Returns the place of the first value that is wanted; each has a set of bits.
+pub(crate) fn first_wanted(values: &[f32], sets: &[u64], wanted: Wanted) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: as in `dot`: the processor has the instructions.
+        return unsafe { wide::wanted_avx2(values, sets, wanted) };
+    }
+    self::wanted(values, sets, wanted)
+}
+
+/// Returns the largest value of each lane: every so manieth from one of the first on. Negative infinity in a lane
+/// without a number.
+pub(crate) fn maxima(values: &[f32]) -> [f32; COMPARED] {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: as in `dot`: the processor has the instructions.
+        return unsafe { wide::largest_avx2(values) };
+    }
+    largest(values)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::graph::cells::{Cells, Looked};
 use crate::graph::ordinal::{IncomingOrdinal, KeywordOrdinal, Ordinal as _, OutgoingOrdinal};
 use crate::graph::packed::row;
 use crate::graph::panels::CosineRoom;
+use crate::graph::scan::{Wanted, first_wanted};
 use crate::graph::top;
 use crate::graph::vectors::{QuantizedVectors, Vectors};
 
@@ -73,15 +74,13 @@ impl Postings {
     }
 }
 
-/// Out-coming questions that look into cells together, at least and at most: after a change, small groups share few
-/// cells.
-pub(super) const GROUP: Range<usize> = 64..1_024;
+/// Out-coming questions that look into cells together, at least and at most: every group reads its cells from memory
+/// once. After a change, small groups share few cells.
+const GROUP: Range<usize> = 64..16_384;
 /// Groups for each thread, if they are not smaller for that.
 const GROUPS_PER_THREAD: usize = 4;
 /// Questions that one thread matches at a time: fewer are not worth a table of scores.
 const QUESTIONS_PER_TASK: usize = 256;
-/// Cosines that are compared at once.
-const LANES: usize = 16;
 /// Share by which a cosine may exceed the product of the lengths for rounding.
 const MARGIN: f32 = 1e-5;
 
@@ -201,13 +200,15 @@ struct Asking {
 
 impl Asking {
     /// Returns the maximum Jaccard index of a candidate that no keyword brought, whose keywords have this signature: it
-    /// shares only frequent keywords.
+    /// shares only frequent keywords, and has at least as many as its signature has bits.
     fn jaccard_max_of(&self, signature: u64) -> f32 {
         let shared = signature & self.frequent;
         if shared == 0 {
             return 0.0;
         }
-        (shared.count_ones() + self.hidden) as f32 / self.keyword_count as f32
+        let shared = shared.count_ones() + self.hidden;
+        let others = signature.count_ones().saturating_sub(shared);
+        shared as f32 / (self.keyword_count + others) as f32
     }
 }
 
@@ -302,7 +303,7 @@ impl<'a> Scoring<'a> {
         }
         // The rest share only frequent keywords, which bounds their Jaccard index: few are worth comparing.
         asking.hidden = frequent_count - asking.frequent.count_ones();
-        asking.jaccard_max = asking.jaccard_max_of(u64::MAX);
+        asking.jaccard_max = asking.jaccard_max_of(asking.frequent);
         asking
     }
 
@@ -347,25 +348,28 @@ impl<'a> Scoring<'a> {
         least <= 0.9 || least <= nearest() * (1.0 + MARGIN)
     }
 
-    /// Returns the least cosine with which a candidate by vector may suffice, less a margin for rounding.
+    /// Returns the least cosine with which a candidate by vector may suffice.
     fn least(&self, asking: &Asking) -> f32 {
-        2.0 * self.floor(asking) - asking.jaccard_max - 1e-6
+        self.wanted(asking).least
+    }
+
+    /// Returns which candidates by vector may suffice, by cosine, less a margin for rounding, and signature.
+    fn wanted(&self, asking: &Asking) -> Wanted {
+        let enough = 2.0 * self.floor(asking) - 1e-6;
+        Wanted { least: enough - asking.jaccard_max, enough, bits: asking.frequent }
     }
 
     /// Scores candidates by vector: `places` among the members of the cells, each with its cosine.
     fn near(&self, asking: &mut Asking, places: Range<usize>, cosines: &[f32]) {
-        for (first, cosines) in places.step_by(LANES).zip(cosines.chunks(LANES)) {
-            // Few reach it.
-            let least = self.least(asking);
-            if cosines.iter().map(|cosine| u32::from(*cosine >= least)).sum::<u32>() == 0 {
-                continue;
-            }
-            for (place, cosine) in (first..).zip(cosines) {
-                let may_suffice =
-                    |signature| f32::midpoint(asking.jaccard_max_of(signature), *cosine) >= self.floor(asking);
-                if *cosine >= least && may_suffice(self.signatures[place]) {
-                    self.offer(asking, IncomingOrdinal(self.cells.members()[place]), *cosine);
-                }
+        let signatures = &self.signatures[places.clone()];
+        let mut next = 0;
+        // Few are worth a look, and each that is kept leaves fewer.
+        while let Some(found) = first_wanted(&cosines[next..], &signatures[next..], self.wanted(asking)) {
+            let (place, cosine) = (places.start + next + found, cosines[next + found]);
+            next += found + 1;
+            let jaccard_max = asking.jaccard_max_of(self.signatures[place]);
+            if f32::midpoint(jaccard_max, cosine) >= self.floor(asking) {
+                self.offer(asking, IncomingOrdinal(self.cells.members()[place]), cosine);
             }
         }
     }

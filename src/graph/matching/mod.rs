@@ -25,7 +25,7 @@ use super::vectors::{QuantizedVectors, Vectors};
 use crate::domain::Cancellation;
 use crate::error::Result;
 pub use candidates::jaccard;
-use candidates::{GROUP, Postings, Reach, Scored, Scoring};
+use candidates::{Postings, Reach, Scored, Scoring};
 use difference::{Difference, Placed, Surviving};
 pub use edges::{PassageEdge, edges};
 pub use kept::{Earlier, Matches, PackedMatches};
@@ -201,7 +201,7 @@ fn by_question(matched: Vec<Matched>) -> FxHashMap<OutgoingOrdinal, Vec<Scored>>
 }
 
 /// Questions to match from which on all vectors in cells are copied once, and not those of a cell for each group.
-const COPIED_MIN: usize = 16 * GROUP.end;
+const COPIED_MIN: usize = 16_384;
 /// Questions whose nearest centers one thread finds at a time.
 const QUESTIONS_PER_TASK: usize = 64;
 /// Questions whose searches are held at a time.
