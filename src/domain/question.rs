@@ -1,7 +1,9 @@
 //! Pseudo-queries: what a passage answers and what it raises (`HopRAG`, section 3.2).
 
+use std::borrow::Cow;
+
 use serde::ser::SerializeSeq as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{PassageId, QuestionId};
 
@@ -62,8 +64,7 @@ impl QuestionOrigin {
 ///
 /// There are millions of them with few keywords each, so they are one text: each keyword ends with a line feed, and has
 /// none itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(from = "Vec<String>")]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Keywords(Box<str>);
 
 impl Keywords {
@@ -96,11 +97,10 @@ impl Keywords {
 /// What ends each of [`Keywords`].
 const END: char = '\n';
 
-impl From<Vec<String>> for Keywords {
-    /// A line feed in a keyword becomes a space.
-    fn from(mut keywords: Vec<String>) -> Self {
+impl Keywords {
+    fn of(mut keywords: Vec<Cow<'_, str>>) -> Self {
         for keyword in keywords.iter_mut().filter(|it| it.contains(END)) {
-            *keyword = keyword.replace(END, " ");
+            *keyword = Cow::Owned(keyword.replace(END, " "));
         }
         keywords.sort_unstable();
         keywords.dedup();
@@ -110,6 +110,24 @@ impl From<Vec<String>> for Keywords {
             all.push(END);
         }
         Self(all.into())
+    }
+}
+
+impl From<Vec<String>> for Keywords {
+    /// A line feed in a keyword becomes a space.
+    fn from(keywords: Vec<String>) -> Self {
+        keywords.into_iter().collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for Keywords {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// A text that is not copied where it stands as it is.
+        #[derive(Deserialize)]
+        struct Keyword<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        let keywords = Vec::<Keyword<'de>>::deserialize(deserializer)?;
+        Ok(Self::of(keywords.into_iter().map(|it| it.0).collect()))
     }
 }
 
@@ -123,7 +141,7 @@ impl Serialize for Keywords {
 
 impl<S: Into<String>> FromIterator<S> for Keywords {
     fn from_iter<I: IntoIterator<Item = S>>(keywords: I) -> Self {
-        keywords.into_iter().map(Into::into).collect::<Vec<_>>().into()
+        Self::of(keywords.into_iter().map(|it| Cow::Owned(it.into())).collect())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The input of a version, in the order of its ordinals.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::stages::difference::Difference;
@@ -10,7 +12,7 @@ use crate::domain::{Extraction, QuestionKind};
 use crate::graph::duplicates::{Bands, Signature, originals};
 use crate::graph::mentions::{NamedDocument, NamedPassage};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _, PassageOrdinal};
-use crate::workspace::{DocumentPart, DocumentUnit, PassagePart, PassageUnit, QuestionPart, QuestionParts, Seal};
+use crate::workspace::{DocumentPart, DocumentUnit, PassagePart, PassageUnit, QuestionParts, ReadQuestions, Seal};
 
 /// The documents of a version with what it is made of, in the order of its ordinals. Of those that were taken from the
 /// last version, the keywords of questions are there alone.
@@ -28,6 +30,8 @@ pub(super) struct Corpus<'a> {
     pub(super) extractions: Vec<Option<&'a Extraction>>,
     pub(super) incoming: QuestionParts<'a>,
     pub(super) outgoing: QuestionParts<'a>,
+    /// The keywords of those that were read, by number.
+    pub(super) keywords: &'a [Arc<str>],
     /// The passage of each question.
     pub(super) incoming_passage: Vec<PassageOrdinal>,
     pub(super) outgoing_passage: Vec<PassageOrdinal>,
@@ -46,6 +50,7 @@ enum Source<'a> {
 #[derive(Clone, Copy)]
 struct Sources<'s, 'a> {
     documents: &'s [(Source<'a>, Option<Seal>)],
+    questions: &'a ReadQuestions,
     version: Option<&'a Version<'a>>,
 }
 
@@ -53,29 +58,21 @@ struct Sources<'s, 'a> {
 type Questions<'a> = (QuestionParts<'a>, Vec<PassageOrdinal>);
 
 impl<'a> Corpus<'a> {
-    pub(super) fn of(units: &'a [DocumentUnit]) -> Self {
-        let read = units.iter().map(|unit| (Source::Read(unit, None), None));
-        Self::with(&read.filter(has_passages).collect::<Vec<_>>(), None)
-    }
-
-    /// Returns the corpus of documents of which some were taken from the last version.
-    pub(super) fn after(units: &'a CorpusUnits<'a>) -> Self {
+    pub(super) fn of(units: &'a CorpusUnits<'a>) -> Self {
         let source = |unit: &'a CorpusUnit| match unit {
             CorpusUnit::Read(unit, before) => Source::Read(unit, *before),
             CorpusUnit::Taken(document) => Source::Taken(*document),
         };
-        let sources = units.units.iter().map(|(unit, seal)| (source(unit), *seal));
-        Self::with(&sources.filter(has_passages).collect::<Vec<_>>(), units.version.as_ref())
-    }
-
-    fn with(documents: &[(Source<'a>, Option<Seal>)], version: Option<&'a Version<'a>>) -> Self {
-        let sources = Sources { documents, version };
+        let documents = units.units.iter().map(|(unit, seal)| (source(unit), *seal));
+        let documents: Vec<_> = documents.filter(has_passages).collect();
+        let sources = Sources { documents: &documents, questions: &units.questions, version: units.version.as_ref() };
         let questions = |kind| move || sources.questions(kind);
         let (corpus, ((incoming, incoming_passage), (outgoing, outgoing_passage))) = rayon::join(
             || sources.texts(),
             || rayon::join(questions(QuestionKind::Incoming), questions(QuestionKind::Outgoing)),
         );
-        Self { incoming, outgoing, incoming_passage, outgoing_passage, ..corpus }
+        let keywords = units.questions.keywords();
+        Self { incoming, outgoing, keywords, incoming_passage, outgoing_passage, ..corpus }
     }
 
     /// Adds a document with its passages.
@@ -223,18 +220,16 @@ impl<'a> Sources<'_, 'a> {
 
     /// Returns the questions of one kind. Lists of millions of them are not copied while they grow.
     fn questions(&self, kind: QuestionKind) -> Questions<'a> {
-        let of_kind = |it: &'a PassageUnit| it.questions.iter().filter(|it| it.kind == kind);
-        let read: usize = self.read().flat_map(|it| &it.passages).map(|it| of_kind(it).count()).sum();
+        let read = self.questions.of(kind);
         let of_version = self.version.map(|it| it.questions(kind));
-        let count = read + of_version.map_or(0, |it| it.sentences.len());
-        let (mut questions, mut passages) =
-            (QuestionParts::with_room(of_version, count, read), Vec::with_capacity(count));
-        let mut number = PassageOrdinal(0);
+        let count = read.len() + of_version.map_or(0, |it| it.sentences.len());
+        let (mut questions, mut passages) = (QuestionParts::of(of_version, read), Vec::with_capacity(count));
+        let (mut of_passages, mut number) = (read.of_passages().iter(), PassageOrdinal(0));
         for (source, _) in self.documents {
             match *source {
                 Source::Read(unit, _) => {
-                    for passage in &unit.passages {
-                        questions.extend(of_kind(passage).map(QuestionPart::from));
+                    for of_passage in of_passages.by_ref().take(unit.passages.len()) {
+                        questions.extend_read(*of_passage as usize);
                         passages.resize(questions.len(), number);
                         number.0 += 1;
                     }

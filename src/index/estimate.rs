@@ -14,6 +14,7 @@ use super::report::Reported;
 use super::stages::known::Earlier;
 use super::stages::vectors;
 use super::unit::{MadeUnit, fingerprint, unit};
+use super::units::CorpusUnits;
 use super::{extract, generate, report, warnings};
 use crate::domain::{Cost, DocumentId, Skip, Spent, Usage};
 use crate::embed::{Account, Embedder};
@@ -363,7 +364,9 @@ impl Coming<'_> {
             }
             None => (Earlier::None, Vec::new()),
         };
-        let (mut spent, texts) = vectors::expected(account, &Corpus::of(&self.units).texts(), &earlier, &kept);
+        let mut units = CorpusUnits::default();
+        self.units.into_iter().for_each(|unit| units.add(unit));
+        let (mut spent, texts) = vectors::expected(account, &Corpus::of(&units).texts(), &earlier, &kept);
         spent.add(&account.expected_opening());
         stages.push(StageEstimate {
             stage: "vectors".to_owned(),

@@ -1,6 +1,7 @@
 //! What the records hold of documents, for a version. What is as the last version has it is taken from that: it has all
 //! that the next one needs, in arrays that are mapped, and is not read from the database again.
 
+use std::mem;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -11,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, PassageOrdinal};
 use crate::graph::packed::{PassageGraph, TextList};
 use crate::workspace::{
-    DocumentUnit, LastVersion, ListedUnit, PassagePart, QuestionsOfVersion, Records, Seal, TextsFile,
+    DocumentUnit, LastVersion, ListedUnit, PassagePart, QuestionsOfVersion, ReadQuestions, Records, Seal, TextsFile,
 };
 
 /// What the last version has of a document.
@@ -24,8 +25,8 @@ pub(super) enum Before {
     Read(Option<DocumentOrdinal>),
 }
 
-/// A document with all that was made from it, but for its text: passages have their parts of it, and a version needs no
-/// more.
+/// A document with all that was made from it, but for its text, of which passages have their parts, and its questions,
+/// which lie elsewhere.
 pub(super) enum CorpusUnit {
     /// Where the last version has it.
     Taken(DocumentOrdinal),
@@ -38,16 +39,17 @@ pub(super) enum CorpusUnit {
 pub(super) struct CorpusUnits<'v> {
     /// Each with what the records say of it, for the version after this.
     pub(super) units: Vec<(CorpusUnit, Option<Seal>)>,
+    /// The questions of those that were read.
+    pub(super) questions: ReadQuestions,
     /// The last version, if it can be taken from.
     pub(super) version: Option<Version<'v>>,
 }
 
 /// Returns all that the records hold.
-pub(super) fn read(records: &Records) -> Result<Vec<DocumentUnit>> {
-    let mut units = Vec::new();
-    records.for_each_document_unit(&mut |mut unit| {
-        unit.document.text = String::new();
-        units.push(unit);
+pub(super) fn read(records: &Records) -> Result<CorpusUnits<'static>> {
+    let mut units = CorpusUnits::default();
+    records.for_each_document_unit(&mut |unit| {
+        units.add(unit);
         Ok(())
     })?;
     Ok(units)
@@ -68,8 +70,14 @@ impl<'v> CorpusUnits<'v> {
         Self::of(listed(records, &|_| None)?, None, &Documents::default())
     }
 
+    /// Adds a document that was read.
+    pub(super) fn add(&mut self, mut unit: DocumentUnit) {
+        take_texts(&mut unit, &mut self.questions);
+        self.units.push((CorpusUnit::Read(Box::new(unit), None), None));
+    }
+
     /// Fails only on what is taken from the version.
-    fn of(listed: Vec<ListedUnit>, version: Option<Version<'v>>, documents: &Documents) -> Result<Self> {
+    fn of((listed, questions): Listed, version: Option<Version<'v>>, documents: &Documents) -> Result<Self> {
         let unit = |unit| match unit {
             ListedUnit::Read(unit, seal) => {
                 let before = documents.get(&unit.document.id).copied();
@@ -88,21 +96,30 @@ impl<'v> CorpusUnits<'v> {
         if !taken.is_sorted_by(|one, next| one < next) {
             return Err(Error::Internal("its documents are not in the order of the records".to_owned()));
         }
-        Ok(Self { units, version })
+        Ok(Self { units, questions, version })
     }
 }
 
+/// Documents of the records, and the questions of those that were read.
+type Listed = (Vec<ListedUnit>, ReadQuestions);
+
 /// Lists the documents of the records without the texts of those that are read.
-fn listed(records: &Records, seal: &dyn Fn(DocumentId) -> Option<Seal>) -> Result<Vec<ListedUnit>> {
-    let mut listed = Vec::new();
+fn listed(records: &Records, seal: &dyn Fn(DocumentId) -> Option<Seal>) -> Result<Listed> {
+    let (mut listed, mut questions) = (Vec::new(), ReadQuestions::default());
     records.for_each_unit_after(seal, &mut |mut unit| {
         if let ListedUnit::Read(unit, _) = &mut unit {
-            unit.document.text = String::new();
+            take_texts(unit, &mut questions);
         }
         listed.push(unit);
         Ok(())
     })?;
-    Ok(listed)
+    Ok((listed, questions))
+}
+
+/// Takes the text of a document and its questions away.
+fn take_texts(unit: &mut DocumentUnit, questions: &mut ReadQuestions) {
+    unit.document.text = String::new();
+    unit.passages.iter_mut().for_each(|it| questions.push(mem::take(&mut it.questions)));
 }
 
 /// The documents of a version by their ids.
@@ -186,10 +203,11 @@ mod tests {
     use crate::workspace::{MetadataPart, QuestionPart, QuestionParts};
 
     /// Returns what a version has of all documents of the records, written down, if it can be taken from.
-    fn taken(last: &LastVersion, due: &[DocumentUnit]) -> Option<String> {
+    fn taken(last: &LastVersion, due: &Corpus<'_>) -> Option<String> {
         let (version, documents) = Version::checked(last.graph()?, last.texts()?)?;
-        let listed = due.iter().map(|unit| ListedUnit::AsInVersion(unit.document.id)).collect();
-        CorpusUnits::of(listed, Some(version), &documents).ok().map(|it| written(&Corpus::after(&it)))
+        let listed = due.documents.iter().map(|it| ListedUnit::AsInVersion(it.id)).collect();
+        let listed = (listed, ReadQuestions::default());
+        CorpusUnits::of(listed, Some(version), &documents).ok().map(|it| written(&Corpus::of(&it)))
     }
 
     /// Writes down what a corpus has, but for the keywords of questions.
@@ -227,7 +245,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let workspace = indexed(folder.path());
             let due = read(&workspace.records().unwrap()).unwrap();
-            assert_eq!(taken(&workspace.last_version().unwrap(), &due), Some(written(&Corpus::of(&due))));
+            let due = Corpus::of(&due);
+            assert_eq!(taken(&workspace.last_version().unwrap(), &due), Some(written(&due)));
             forge(&workspace, (file, section), change);
             assert_eq!(taken(&workspace.last_version().unwrap(), &due), None, "{section}");
         }
@@ -244,6 +263,6 @@ mod tests {
         forge(&workspace, ("graph.bin", "passage.document"), put(&[0, 0, 0]));
         let last = workspace.last_version().unwrap();
         assert!(last.graph().is_some(), "the graph is valid");
-        assert_eq!(taken(&last, &due), None);
+        assert_eq!(taken(&last, &Corpus::of(&due)), None);
     }
 }

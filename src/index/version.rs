@@ -76,7 +76,7 @@ pub(super) fn build(
     let last = past.last.as_deref();
     let stages = &Stages::begin(last, options)?;
     let (units, asked) = (CorpusUnits::after(writer.records(), last)?, writer.records().name_pairs()?);
-    let corpus = &Corpus::after(&units);
+    let corpus = &Corpus::of(&units);
     let difference = last.and_then(|last| Difference::of(corpus, last));
     let difference = difference.as_ref();
     let (digest, extracted, texts) = (corpus.digest(), corpus.extracted(), corpus.texts());

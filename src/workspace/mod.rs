@@ -27,6 +27,7 @@ mod lexical_field;
 mod lock;
 mod mapping;
 mod parts;
+mod read_questions;
 mod records;
 mod replies;
 pub(crate) mod sections;
@@ -57,7 +58,10 @@ pub(crate) use last_version::{HeldTerms, LastVersion};
 use lock::Lock;
 #[cfg(test)]
 pub(crate) use parts::MetadataPart;
-pub(crate) use parts::{DocumentPart, PassagePart, QuestionPart, QuestionParts, QuestionsOfVersion};
+#[cfg(test)]
+pub(crate) use parts::QuestionPart;
+pub(crate) use parts::{DocumentPart, PassagePart, QuestionParts, QuestionsOfVersion};
+pub(crate) use read_questions::ReadQuestions;
 pub(crate) use records::DamagedUnit;
 use records::VersionRow;
 pub use records::WrittenCounts;

@@ -147,13 +147,15 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut Quanti
     let documents: Vec<DocumentPart<'_>> = units.iter().map(|unit| (&unit.document).into()).collect();
     let with_questions: Vec<&PassageUnit> = units.iter().flat_map(|unit| &unit.passages).collect();
     let passages: Vec<PassagePart<'_>> = with_questions.iter().map(|unit| (&unit.passage).into()).collect();
-    let side = |kind| -> (QuestionParts<'_>, Vec<PassageOrdinal>) {
-        let units = with_questions.iter().zip(PassageOrdinal::first(with_questions.len()));
-        let questions = units.flat_map(|(unit, passage)| unit.questions.iter().map(move |it| (it, passage)));
-        let of_kind = questions.filter(|(question, _)| question.kind == kind);
-        of_kind.map(|(question, passage)| (QuestionPart::from(question), passage)).unzip()
-    };
-    let ((incoming, _), (outgoing, outgoing_passages)) = (side(QuestionKind::Incoming), side(QuestionKind::Outgoing));
+    let mut questions = ReadQuestions::default();
+    with_questions.iter().for_each(|unit| questions.push(unit.questions.clone()));
+    let [incoming, outgoing] =
+        [QuestionKind::Incoming, QuestionKind::Outgoing].map(|kind| QuestionParts::of_all(questions.of(kind)));
+    let of_passages = questions.of(QuestionKind::Outgoing).of_passages().iter();
+    let outgoing_passages: Vec<PassageOrdinal> = PassageOrdinal::first(with_questions.len())
+        .zip(of_passages)
+        .flat_map(|(passage, count)| std::iter::repeat_n(passage, *count as usize))
+        .collect();
     let counts: Vec<u32> = units.iter().map(|unit| unit.passages.len() as u32).collect();
     let graph = graph_of(&counts);
     let mut vectors = QuantizedVectors::new(DIMENSION);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart, QuestionParts, TakenQuestions};
+use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart, QuestionParts, QuestionRun};
 use super::records::Seal;
 use super::sections::{self, BUFFER_BYTES, Contents, Gather, Sections};
 use super::stamp::Stamp;
@@ -402,7 +402,7 @@ impl TextsFile {
     }
 
     /// Returns consecutive questions as the next version may have them; none if some are missing.
-    pub(super) fn question_run(&self, kind: QuestionKind, run: Range<usize>) -> TakenQuestions<'_> {
+    pub(super) fn question_run(&self, kind: QuestionKind, run: Range<usize>) -> QuestionRun<'_> {
         let (side, ids, (ends, bytes)) = match kind {
             QuestionKind::Incoming => (0, &self.incoming_ids, &self.incoming),
             QuestionKind::Outgoing => (1, &self.outgoing_ids, &self.outgoing),
@@ -411,7 +411,7 @@ impl TextsFile {
         let start = run.start.checked_sub(1).and_then(|before| all.get(before)).copied().unwrap_or_default();
         let ends = all.get(run.clone()).unwrap_or_default();
         let texts = start as usize..ends.last().copied().unwrap_or(start) as usize;
-        TakenQuestions {
+        QuestionRun {
             ids: self.sections.items::<[u8; 16]>(ids.clone()).get(run.clone()).unwrap_or_default(),
             origins: self.sections.items::<u8>(self.origins[side].clone()).get(run).unwrap_or_default(),
             ends,

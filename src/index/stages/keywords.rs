@@ -1,6 +1,6 @@
 //! Keywords of questions and of passages, numbered in order. What the last version has is taken over by number.
 
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use super::difference::Difference;
 use super::vectors::Field;
@@ -82,63 +82,66 @@ impl<'k, K: Ordinal> KnownSide<'k, K> {
         self.texts.get(keyword)
     }
 
-    /// Notes which keywords of the last version are needed, and adds those of other questions to `added`.
-    fn add_needed<'q>(&self, questions: &QuestionParts<'q>, is_needed: &mut [bool], added: &mut Vec<&'q str>) {
+    /// Notes which keywords of the last version are needed, and which of those that were read.
+    fn note_needed(&self, questions: &QuestionParts<'_>, is_needed: &mut [bool], is_added: &mut [bool]) {
         for (question, before) in self.before.iter().enumerate() {
             match self.keywords(*before) {
                 Some(numbers) => numbers.iter().for_each(|it| is_needed[it.index()] = true),
-                None => added.extend(questions.get(question).keywords()),
+                None => questions.get(question).keyword_numbers().iter().for_each(|it| is_added[*it as usize] = true),
             }
         }
     }
 }
 
 /// Keywords of both sides and of passages, numbered in order.
-pub(super) struct KeywordTable<'q> {
+pub(super) struct KeywordTable {
     /// The number now of each of the last version that is needed still.
     pub(super) now: Vec<KeywordOrdinal>,
-    /// The numbers of those of other questions.
-    pub(super) added: FxHashMap<&'q str, KeywordOrdinal>,
+    /// The number of each that was read and is needed.
+    pub(super) added: Vec<KeywordOrdinal>,
     /// Their texts, one after the other, and where each ends.
     pub(super) ends: Vec<u32>,
     pub(super) texts: Vec<u8>,
 }
 
-impl<'q> KeywordTable<'q> {
-    /// Numbers the keywords of all questions and the names of all entities in `packed`.
+impl KeywordTable {
+    /// Numbers the keywords of all questions, of which these were `read`, and the names of all entities in `packed`.
     pub(super) fn of(
-        (incoming, outgoing): (&QuestionParts<'q>, &QuestionParts<'q>),
+        (incoming, outgoing, read): (&QuestionParts<'_>, &QuestionParts<'_>, &[Arc<str>]),
         known: &KnownKeywords<'_>,
         packed: &PackedGraph,
     ) -> Self {
-        let mut is_needed = vec![false; known.graph.keyword_ends.len()];
-        let mut added = Vec::new();
-        known.incoming().add_needed(incoming, &mut is_needed, &mut added);
-        known.outgoing().add_needed(outgoing, &mut is_needed, &mut added);
+        let (mut is_needed, mut is_added) = (vec![false; known.graph.keyword_ends.len()], vec![false; read.len()]);
+        known.incoming().note_needed(incoming, &mut is_needed, &mut is_added);
+        known.outgoing().note_needed(outgoing, &mut is_needed, &mut is_added);
+        let mut added: Vec<(&str, usize)> =
+            (0..read.len()).filter(|it| is_added[*it]).map(|it| (&*read[it], it)).collect();
         added.sort_unstable();
-        added.dedup();
         let needed = || known.graph.keyword_ends.ordinals().filter(|it| is_needed[it.index()]);
         let side = known.incoming();
         let graph = packed.view();
         let names = graph.names();
         let entities = graph.entity_name_ends.ordinals().map(|entity| names.get(entity));
         let mut texts: Vec<&str> =
-            needed().map(|it| side.text(it)).chain(entities).chain(added.iter().copied()).collect();
+            needed().map(|it| side.text(it)).chain(entities).chain(added.iter().map(|it| it.0)).collect();
         sort_runs(&mut texts);
         texts.dedup();
-        let mut next = 0;
-        let mut number = |text: &str| {
-            next += texts[next..].iter().take_while(|it| **it < text).count();
-            // Only a forged version has texts that are not in order.
-            let is_next = texts.get(next) == Some(&text);
-            KeywordOrdinal::at(if is_next { next } else { texts.binary_search(&text).unwrap_or_default() })
+        let numbering = || {
+            let mut next = 0;
+            let texts = &texts;
+            move |text: &str| {
+                next += texts[next..].iter().take_while(|it| **it < text).count();
+                // Only a forged version has texts that are not in order.
+                let is_next = texts.get(next) == Some(&text);
+                KeywordOrdinal::at(if is_next { next } else { texts.binary_search(&text).unwrap_or_default() })
+            }
         };
-        let mut now = vec![KeywordOrdinal(GONE); is_needed.len()];
+        let (mut number, mut now) = (numbering(), vec![KeywordOrdinal(GONE); is_needed.len()]);
         needed().for_each(|it| now[it.index()] = number(side.text(it)));
-        let place = |text: &&'q str| (*text, KeywordOrdinal::at(texts.binary_search(text).unwrap_or_default()));
-        let added = added.iter().map(place).collect();
+        let (mut number, mut numbers) = (numbering(), vec![KeywordOrdinal(GONE); read.len()]);
+        added.iter().for_each(|(text, it)| numbers[*it] = number(text));
         let (ends, texts) = back_to_back(&texts);
-        Self { now, added, ends, texts }
+        Self { now, added: numbers, ends, texts }
     }
 }
 

@@ -110,7 +110,7 @@ impl<'a> Sides<'a> {
         [of_incoming, of_outgoing]: [Vectors<'_>; 2],
     ) -> Self {
         let keywords = KnownKeywords::of(corpus, difference);
-        let table = KeywordTable::of((&corpus.incoming, &corpus.outgoing), &keywords, packed);
+        let table = KeywordTable::of((&corpus.incoming, &corpus.outgoing, corpus.keywords), &keywords, packed);
         let (incoming, outgoing) = (keywords.incoming(), keywords.outgoing());
         let has_vectors = !of_incoming.is_empty() && !of_outgoing.is_empty();
         let (known_incoming, known_outgoing) = known_marks(difference, has_vectors).unzip();
@@ -231,7 +231,7 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
     fn of(
         (questions, passage): (&'a QuestionParts<'a>, &'a [PassageOrdinal]),
         (known, marks): (&KnownSide<'_, K>, Marks),
-        table: &KeywordTable<'_>,
+        table: &KeywordTable,
         packed: &PackedGraph,
     ) -> Self {
         let document = passage.iter().map(|passage| packed.passage_document[passage.index()]).collect();
@@ -244,8 +244,8 @@ impl<'a, K: Ordinal + Sync> Side<'a, K> {
             if let Some(numbers) = known.keywords(*before) {
                 keyword.extend(numbers.iter().map(|it| table.now[it.index()]));
             } else {
-                let question = questions.get(question);
-                keyword.extend(question.keywords().filter_map(|it| table.added.get(it).copied()));
+                let numbers = questions.get(question).keyword_numbers();
+                keyword.extend(numbers.iter().map(|it| table.added[*it as usize]));
             }
             keyword[first..].sort_unstable();
             keywords.push(keyword.len() as u32);
