@@ -2,10 +2,9 @@
 
 use linfa::DatasetBase;
 use linfa::traits::Fit as _;
-use linfa_clustering::GaussianMixtureModel;
+use linfa_clustering::{GaussianMixtureModel, GmmInitMethod};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
-use rand_xoshiro::Xoshiro256Plus;
-use rand_xoshiro::rand_core::SeedableRng;
+use rand_xoshiro::rand_core::{self, RngCore, impls};
 
 use super::diagonal::{LN_TAU, to_probabilities};
 
@@ -31,10 +30,12 @@ impl Fit {
     }
 }
 
-/// Returns linfa's mixture of `count` Gaussians; none if it fails, as it does if all points are the same, for a distant
-/// point (its sums of exponentials become 0), or if it does not converge.
-pub(super) fn full(points: &Array2<f64>, count: usize, seed: u64) -> Option<Fit> {
-    let options = GaussianMixtureModel::params_with_rng(count, Xoshiro256Plus::seed_from_u64(seed));
+/// Returns linfa's mixture of `count` Gaussians, each of which begins with the points of a part in `start`; none if it
+/// fails, as it does if all points are the same, for a distant point (its sums of exponentials become 0), if a part has
+/// no point, or if it does not converge.
+pub(super) fn full(points: &Array2<f64>, start: &[u32], count: usize) -> Option<Fit> {
+    let options = GaussianMixtureModel::params_with_rng(count, Start { parts: start, count, next: 0 });
+    let options = options.init_method(GmmInitMethod::Random);
     let options = options.reg_covariance(REGULARIZATION).tolerance(TOLERANCE).max_n_iterations(ROUNDS_MAX);
     let model = options.fit(&DatasetBase::from(points.view())).ok()?;
     // linfa's own predictions divide 0 by 0 for a far point, and panic then: only its parameters are used.
@@ -52,6 +53,39 @@ pub(super) fn full(points: &Array2<f64>, count: usize, seed: u64) -> Option<Fit>
     let columns = points.ncols();
     let parameters = count * (columns + columns * (columns + 1) / 2) + count - 1;
     likelihood.is_finite().then(|| Fit::new(parts, likelihood, parameters))
+}
+
+/// Gives linfa a start in the only way that it has for that: as the random numbers by which it divides each point among
+/// the parts. Of each point, all are 0 but that of its part. linfa's own k-means starts ten times, which takes most of
+/// the time.
+#[derive(Clone)]
+struct Start<'s> {
+    /// The part of each point.
+    parts: &'s [u32],
+    count: usize,
+    /// How many numbers were drawn: one of each point for each part.
+    next: usize,
+}
+
+impl RngCore for Start<'_> {
+    fn next_u64(&mut self) -> u64 {
+        let (point, part) = (self.next / self.count, self.next % self.count);
+        self.next += 1;
+        if self.parts.get(point).is_some_and(|it| *it as usize == part) { u64::MAX } else { 0 }
+    }
+
+    fn next_u32(&mut self) -> u32 {
+        (self.next_u64() >> 32) as u32
+    }
+
+    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        impls::fill_bytes_via_next(self, bytes);
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), rand_core::Error> {
+        self.fill_bytes(bytes);
+        Ok(())
+    }
 }
 
 /// Returns one Gaussian for points with a mean of 0 in the coordinates of their principal components: its covariances

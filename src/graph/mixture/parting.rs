@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::MixtureOptions;
 use super::diagonal::diagonal;
-use super::gaussian::{Fit, full, single};
+use super::gaussian::{full, single};
 use super::k_means::{KMeansOptions, k_means};
 use super::principal::principal;
 use super::rows::Rows;
@@ -158,10 +158,9 @@ fn best_parts(local: &Rows, seed: u64, cancellation: &Cancellation) -> Result<Ve
     for count in 2..=(local.count() / ROWS_PER_PART).min(PARTS_MAX) {
         cancellation.check()?;
         let seed = part_seed(seed, count as u64);
-        let fit = match full(&points, count, seed) {
-            Some(fit) => fit,
-            None => fallback(local, count, seed, cancellation)?,
-        };
+        let options = KMeansOptions { rows_per_mean: usize::MAX, rounds_max: MEAN_ROUNDS, seed };
+        let start = k_means(local, count, options, cancellation)?;
+        let fit = full(&points, &start, count).unwrap_or_else(|| diagonal(local, &start, count));
         if fit.criterion < best.criterion {
             (best, worse) = (fit, 0);
         } else {
@@ -172,10 +171,4 @@ fn best_parts(local: &Rows, seed: u64, cancellation: &Cancellation) -> Result<Ve
         }
     }
     Ok(best.parts)
-}
-
-/// Returns the substitute if linfa finds no mixture.
-fn fallback(local: &Rows, count: usize, seed: u64, cancellation: &Cancellation) -> Result<Fit> {
-    let options = KMeansOptions { rows_per_mean: usize::MAX, rounds_max: MEAN_ROUNDS, seed };
-    Ok(diagonal(local, &k_means(local, count, options, cancellation)?, count))
 }

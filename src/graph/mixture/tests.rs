@@ -228,11 +228,11 @@ fn the_fallback_finds_what_linfa_finds_where_both_can() {
     let options = k_means::KMeansOptions { rows_per_mean: 300, rounds_max: 1, seed: 1 };
     let cells = k_means::k_means(&rows, 3, options, &Cancellation::default()).unwrap();
     let ours = diagonal::diagonal(&rows, &cells, 3);
-    let theirs = gaussian::full(&points, 3, 1).unwrap();
+    let theirs = gaussian::full(&points, &cells, 3).unwrap();
     assert!(adjusted_rand(&ours.parts, &due) > 0.99 && adjusted_rand(&theirs.parts, &due) > 0.99);
-    assert!(gaussian::full(&ndarray::Array2::zeros((50, 3)), 3, 1).is_none(), "points that are all the same");
+    assert!(gaussian::full(&points, &[0; 300], 3).is_none(), "parts without points");
     let few = points.slice(ndarray::s![..5, ..]).to_owned();
-    assert!(gaussian::full(&few, 8, 1).is_none(), "more Gaussians than points");
+    assert!(gaussian::full(&few, &[0, 1, 2, 3, 4], 8).is_none(), "more Gaussians than points");
 }
 
 /// Every block of rows, every start of k-means, every fit and every cluster checks for a stop.

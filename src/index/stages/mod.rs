@@ -100,7 +100,7 @@ impl StageKind {
             Self::IncomingVectors => ("incoming-vectors", "embedding", 1),
             Self::OutgoingVectors => ("outgoing-vectors", "embedding", 1),
             Self::Matching => ("matching", "matching questions", crate::graph::matching::VERSION),
-            Self::Hierarchy => ("hierarchy", "finding topics", 5),
+            Self::Hierarchy => ("hierarchy", "finding topics", 6),
             Self::Terms => ("terms", "writing", 2),
             Self::Writing => ("writing", "writing", 1),
         };
