@@ -84,7 +84,7 @@ impl Keywords {
     /// Returns how many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.iter().count()
+        self.0.bytes().filter(|byte| *byte == END as u8).count()
     }
 
     /// Returns whether it is empty.
@@ -92,12 +92,7 @@ impl Keywords {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-}
 
-/// What ends each of [`Keywords`].
-const END: char = '\n';
-
-impl Keywords {
     fn of(mut keywords: Vec<Cow<'_, str>>) -> Self {
         for keyword in keywords.iter_mut().filter(|it| it.contains(END)) {
             *keyword = Cow::Owned(keyword.replace(END, " "));
@@ -113,6 +108,9 @@ impl Keywords {
     }
 }
 
+/// What ends each of [`Keywords`].
+const END: char = '\n';
+
 impl From<Vec<String>> for Keywords {
     /// A line feed in a keyword becomes a space.
     fn from(keywords: Vec<String>) -> Self {
@@ -122,7 +120,7 @@ impl From<Vec<String>> for Keywords {
 
 impl<'de> Deserialize<'de> for Keywords {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// A text that is not copied where it stands as it is.
+        /// A keyword, borrowed from the input unless it has escapes.
         #[derive(Deserialize)]
         struct Keyword<'a>(#[serde(borrow)] Cow<'a, str>);
 

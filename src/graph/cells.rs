@@ -210,15 +210,19 @@ pub(crate) fn searches(
     found
 }
 
-/// Returns the place of the largest value, the first of several, and the `count`-th largest of at least so many;
-/// infinity if not so many are numbers.
+/// Returns the place of the largest value, the first of several, and the `count`-th largest; infinity if fewer values
+/// are numbers.
 fn largest(values: &[f32], count: usize, kept: &mut Vec<f32>) -> (u32, f32) {
     let mut maxima = maxima(values);
     let last = |values: &mut [f32]| *values.select_nth_unstable_by(count - 1, |a, b| b.total_cmp(a)).1;
-    // So many values, each from another lane, are not less than this.
-    let least = if count <= maxima.len() { last(&mut maxima) } else { f32::NEG_INFINITY };
     kept.clear();
-    each_at_least(values, least, |place| kept.push(values[place]));
+    if count <= maxima.len() {
+        // At least `count` values, one in each of `count` lanes, reach this.
+        let least = last(&mut maxima);
+        each_at_least(values, least, |place| kept.push(values[place]));
+    } else {
+        kept.extend(values.iter().filter(|value| !value.is_nan()));
+    }
     let nth = if kept.len() < count { f32::INFINITY } else { last(kept) };
     (best(values), nth)
 }
@@ -467,7 +471,7 @@ mod tests {
             }
             best.0
         };
-        for count in [0, 1, 15, 16, 17, 33, 50] {
+        for count in [0, 1, 15, 63, 64, 65, 129, 200] {
             for step in [1, 3, 5, 7] {
                 let values: Vec<f32> = (0..count).map(|i| ((i * step) % 11) as f32 - 5.0).collect();
                 assert_eq!(best(&values), plain(&values), "{values:?}");
@@ -486,8 +490,9 @@ mod tests {
             let mut sorted = values.clone();
             sorted.sort_unstable_by(|a, b| b.total_cmp(a));
             for count in [1, 2, 12, 64, 65, 299, 300] {
+                let place = values.iter().position(|value| *value >= sorted[0]).unwrap() as u32;
                 let found = largest(&values, count, &mut room);
-                assert_eq!(found, (best(&values), sorted[count - 1]), "{step} {modulus} {count}");
+                assert_eq!(found, (place, sorted[count - 1]), "{step} {modulus} {count}");
             }
         }
         assert_eq!(largest(&[f32::NAN, 1.0, f32::NAN], 2, &mut room), (1, f32::INFINITY));

@@ -59,12 +59,15 @@ fn first(values: &[f32], least: f32) -> Option<usize> {
     values[place..].iter().position(reaches).map(|after| place + after)
 }
 
-/// The loop over values and sets of bits that looks for one that is wanted.
+/// The loop over values with sets of bits that looks for one that is wanted.
 #[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
 #[inline(always)]
-fn wanted(values: &[f32], sets: &[u64], Wanted { least, enough, bits }: Wanted) -> Option<usize> {
+fn first_of_wanted(values: &[f32], sets: &[u64], Wanted { least, enough, bits }: Wanted) -> Option<usize> {
     // Without branches.
     let is_wanted = |value: &f32, set: &u64| (*value >= enough) | ((*value >= least) & (set & bits != 0));
+    if values.first().zip(sets.first()).is_some_and(|(value, set)| is_wanted(value, set)) {
+        return Some(0);
+    }
     let blocks = values.as_chunks::<COMPARED>().0.iter().zip(sets.as_chunks::<COMPARED>().0);
     let has_any = |(values, sets): (&[f32; COMPARED], &[u64; COMPARED])| {
         values.iter().zip(sets).map(|(value, set)| u32::from(is_wanted(value, set))).sum::<u32>() > 0
@@ -114,7 +117,7 @@ mod wide {
 
     #[target_feature(enable = "avx2")]
     pub(super) fn wanted_avx2(values: &[f32], sets: &[u64], wanted: super::Wanted) -> Option<usize> {
-        super::wanted(values, sets, wanted)
+        super::first_of_wanted(values, sets, wanted)
     }
 
     #[target_feature(enable = "avx2")]
@@ -363,11 +366,11 @@ pub(crate) fn first_wanted(values: &[f32], sets: &[u64], wanted: Wanted) -> Opti
         // SAFETY: as in `dot`: the processor has the instructions.
         return unsafe { wide::wanted_avx2(values, sets, wanted) };
     }
-    self::wanted(values, sets, wanted)
+    first_of_wanted(values, sets, wanted)
 }
 
-/// Returns the largest value of each lane: every so manieth from one of the first on. Negative infinity in a lane
-/// without a number.
+/// Returns the largest value of each lane: lane `i` has the values `i`, `i + 64`, and so on. A lane without a number has
+/// negative infinity.
 pub(crate) fn maxima(values: &[f32]) -> [f32; COMPARED] {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -395,7 +398,37 @@ mod tests {
         }
     }
 
+    /// Values of which many are equal, and some are no numbers.
+    fn values() -> impl Strategy<Value = Vec<f32>> {
+        prop::collection::vec(prop_oneof![9 => (-9i8..9).prop_map(f32::from), 1 => Just(f32::NAN)], 0..300)
+    }
+
     proptest! {
+        #[test]
+        fn the_first_value_that_is_wanted_is_that_of_a_plain_search(
+            values in values(),
+            seed in any::<u64>(),
+            (least, enough, bits) in (-9i8..12, 0i8..12, 0u64..16),
+        ) {
+            let sets: Vec<u64> = (0..values.len() as u64).map(|at| (seed ^ at).wrapping_mul(0x9e37_79b9) >> 28).collect();
+            let (least, enough) = (f32::from(least), f32::from(least) + f32::from(enough));
+            let is_wanted = |at: &usize| values[*at] >= enough || values[*at] >= least && sets[*at] & bits != 0;
+            for start in [0, 1, 63, 64, 200].into_iter().filter(|start| *start <= values.len()) {
+                let due = (start..values.len()).find(is_wanted).map(|at| at - start);
+                let wanted = Wanted { least, enough, bits };
+                prop_assert_eq!(first_wanted(&values[start..], &sets[start..], wanted), due);
+                prop_assert_eq!(first_of_wanted(&values[start..], &sets[start..], wanted), due);
+            }
+        }
+
+        #[test]
+        fn maxima_are_the_largest_of_each_lane(values in values()) {
+            let of_lane = |lane| values.iter().skip(lane).step_by(COMPARED).copied().fold(f32::NEG_INFINITY, f32::max);
+            let due: Vec<f32> = (0..COMPARED).map(of_lane).collect();
+            prop_assert_eq!(&maxima(&values)[..], &due[..]);
+            prop_assert_eq!(&largest(&values)[..], &due[..]);
+        }
+
         #[test]
         fn sums_are_scaled_as_one_by_one(
             sums in prop::collection::vec(any::<i32>(), 0..99),

@@ -30,7 +30,7 @@ pub(super) struct Corpus<'a> {
     pub(super) extractions: Vec<Option<&'a Extraction>>,
     pub(super) incoming: QuestionParts<'a>,
     pub(super) outgoing: QuestionParts<'a>,
-    /// The keywords of those that were read, by number.
+    /// The keywords of questions that were read, by number.
     pub(super) keywords: &'a [Arc<str>],
     /// The passage of each question.
     pub(super) incoming_passage: Vec<PassageOrdinal>,

@@ -26,7 +26,7 @@ pub(super) enum Before {
 }
 
 /// A document with all that was made from it, but for its text, of which passages have their parts, and its questions,
-/// which lie elsewhere.
+/// which are in [`CorpusUnits::questions`].
 pub(super) enum CorpusUnit {
     /// Where the last version has it.
     Taken(DocumentOrdinal),
@@ -250,6 +250,27 @@ mod tests {
             forge(&workspace, (file, section), change);
             assert_eq!(taken(&workspace.last_version().unwrap(), &due), None, "{section}");
         }
+    }
+
+    #[test]
+    fn passages_have_their_questions_around_a_document_without_any() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = indexed(folder.path());
+        let written_of = |is_empty_between: bool| {
+            let mut units = CorpusUnits::default();
+            let add = &mut |unit: DocumentUnit| {
+                if is_empty_between {
+                    units.add(DocumentUnit { passages: Vec::new(), ..unit.clone() });
+                }
+                units.add(unit);
+                Ok(())
+            };
+            workspace.records().unwrap().for_each_document_unit(add).unwrap();
+            (units.units.len(), written(&Corpus::of(&units)))
+        };
+        let (count, due) = written_of(false);
+        assert!(count > 1);
+        assert_eq!(written_of(true), (2 * count, due));
     }
 
     #[test]

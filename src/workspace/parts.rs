@@ -54,7 +54,8 @@ pub struct PassagePart<'a> {
 }
 
 /// A question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(test, derive(PartialEq, Eq))]
 pub struct QuestionPart<'a> {
     /// Its identity.
     pub id: QuestionId,
@@ -76,7 +77,7 @@ pub struct QuestionParts<'a> {
     /// were read.
     numbers: Vec<u32>,
     read: QuestionsRead<'a>,
-    /// How many of those that were read are among them: the first.
+    /// How many of `read` are among them: the first.
     read_count: usize,
 }
 

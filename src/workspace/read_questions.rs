@@ -50,10 +50,11 @@ pub(crate) struct QuestionsRead<'a> {
     keywords: &'a [Arc<str>],
 }
 
-/// The keywords of a question: numbers of all that were read, in the order of their texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The keywords of a question, in the order of their texts.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(test, derive(PartialEq, Eq))]
 pub struct KeywordsPart<'a> {
-    /// The numbers, as they were met.
+    /// Their numbers among [`ReadQuestions::keywords`].
     pub numbers: &'a [u32],
     texts: &'a [Arc<str>],
 }
@@ -188,7 +189,9 @@ impl Side {
     fn push(&mut self, question: &PseudoQuery, number: impl FnMut(&str) -> u32) {
         let PseudoQuery { id, passage: _, kind: _, origin, text, keywords, sentence } = question;
         if self.count.is_multiple_of(BLOCK) {
-            self.blocks.iter_mut().last().map(Block::shrink);
+            if let Some(full) = self.blocks.last_mut() {
+                full.shrink();
+            }
             self.blocks.push(Block::with_room());
         }
         let Some(block) = self.blocks.last_mut() else { return };

@@ -243,7 +243,11 @@ impl<'a> Scoring<'a> {
     ) -> Result<Vec<Matched>> {
         let room = || Room { last: vec![None; self.incoming.passage.len()], ..Room::default() };
         let of_group = |room: &mut Room, group: &[OutgoingOrdinal]| {
-            if cancellation.is_cancelled() { Vec::new() } else { self.matches_of_group(group, &kept, room) }
+            if cancellation.is_cancelled() {
+                Vec::new()
+            } else {
+                self.matches_of_group((group, &kept), room, cancellation)
+            }
         };
         let group = self.group(questions.len());
         let groups = questions.par_chunks(group).with_min_len(QUESTIONS_PER_TASK.div_ceil(group));
@@ -266,14 +270,14 @@ impl<'a> Scoring<'a> {
     /// Returns the matches of a group of questions, question by question.
     fn matches_of_group(
         &self,
-        group: &[OutgoingOrdinal],
-        kept: &impl Fn(OutgoingOrdinal) -> Vec<Scored>,
+        (group, kept): (&[OutgoingOrdinal], &impl Fn(OutgoingOrdinal) -> Vec<Scored>),
         room: &mut Room,
+        cancellation: &Cancellation,
     ) -> Vec<Matched> {
         let mut group: Vec<Asking> =
             group.iter().map(|question| self.by_keyword(*question, kept(*question), room)).collect();
         if !self.cells.members().is_empty() {
-            self.by_vector(&mut group, room);
+            self.by_vector(&mut group, room, cancellation);
         }
         let matched = group.into_iter().flat_map(|Asking { question, kept, .. }| {
             let kept = self.within_quota(question, kept).into_iter();
@@ -307,8 +311,8 @@ impl<'a> Scoring<'a> {
         asking
     }
 
-    /// Scores the candidates near the questions of a group, cell by cell.
-    fn by_vector(&self, group: &mut [Asking], room: &mut Room) {
+    /// Scores the candidates near the questions of a group, cell by cell, until a stop is asked for.
+    fn by_vector(&self, group: &mut [Asking], room: &mut Room, cancellation: &Cancellation) {
         let Room { visits, by_cell, cosines, .. } = room;
         let vectors = &self.outgoing.vectors;
         let rows: Vec<u32> = group.iter().map(|asking| asking.question.0).collect();
@@ -332,6 +336,9 @@ impl<'a> Scoring<'a> {
         self.cells.within((vectors, &of_unknown), range, cosines, visits);
         visits[known..].iter_mut().for_each(|(_, at)| *at = unknown[*at]);
         for (cell, places) in by_cell.sorted(visits) {
+            if cancellation.is_cancelled() {
+                return;
+            }
             let rows: Vec<u32> = places.iter().map(|place| rows[*place as usize]).collect();
             self.cells.visit(cell, (vectors, &rows), cosines, |row, members, cosines| {
                 self.near(&mut group[places[row] as usize], members, cosines);

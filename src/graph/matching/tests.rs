@@ -117,17 +117,27 @@ const UNBOUNDED: MatchOptions = MatchOptions {
     quota: EdgeQuota::Best,
 };
 
-/// Compares every pair.
-fn brute_force(outgoing: &Questions<'_, OutgoingOrdinal>, incoming: &Questions<'_, IncomingOrdinal>) -> Vec<Matched> {
+/// Compares every pair, but for questions with a vector of zeros, which find only what shares a keyword that is not
+/// frequent.
+fn brute_force(
+    outgoing: &Questions<'_, OutgoingOrdinal>,
+    incoming: &Questions<'_, IncomingOrdinal>,
+    frequent: &[KeywordOrdinal],
+) -> Vec<Matched> {
     let mut all = Vec::new();
     for question in outgoing.passage.ordinals() {
         let asked = outgoing.keywords_of(question);
+        let has_vector = outgoing.vectors.codes(question.0).iter().any(|code| *code != 0);
         let mut best: Option<Matched> = None;
         for candidate in incoming.passage.ordinals() {
             if incoming.passage[candidate] == outgoing.passage[question] {
                 continue;
             }
             let answered = incoming.keywords_of(candidate);
+            let is_shared = |it: &KeywordOrdinal| answered.contains(it) && !frequent.contains(it);
+            if !has_vector && !asked.iter().any(is_shared) {
+                continue;
+            }
             let cosine = outgoing.vectors.cosine(question.0, &incoming.vectors, candidate.0);
             let similarity = f32::midpoint(jaccard(asked, answered), cosine);
             if similarity > best.map_or(0.0, |best| best.similarity) {
@@ -141,11 +151,18 @@ fn brute_force(outgoing: &Questions<'_, OutgoingOrdinal>, incoming: &Questions<'
 
 proptest! {
     #[test]
-    fn without_bounds_matching_equals_comparing_every_pair(outgoing in side(), incoming in side()) {
+    fn without_bounds_matching_equals_comparing_every_pair(
+        outgoing in side(),
+        incoming in side(),
+        keyword_frequency_max in prop_oneof![Just(usize::MAX), 0usize..60],
+    ) {
+        let frequent = frequent(&incoming, keyword_frequency_max);
         let (outgoing, incoming) = (outgoing.view(), incoming.view());
-        let matched = match_questions(&outgoing, &incoming, &UNBOUNDED, None, &Cancellation::default()).unwrap();
+        // Candidates that share only frequent keywords are found by vector, and not all of these are scored.
+        let options = MatchOptions { keyword_frequency_max, ..UNBOUNDED };
+        let matched = match_questions(&outgoing, &incoming, &options, None, &Cancellation::default()).unwrap();
         let matched: Vec<_> = matched.view().matched().collect();
-        prop_assert_eq!(matched, brute_force(&outgoing, &incoming));
+        prop_assert_eq!(matched, brute_force(&outgoing, &incoming, &frequent));
     }
 
     #[test]
@@ -302,7 +319,7 @@ fn keywords_with_one_bit_in_a_signature_count_each() {
     let matched =
         match_questions(&outgoing.view(), &incoming.view(), &options, None, &Cancellation::default()).unwrap();
     assert_eq!(matched.matched_incoming, [IncomingOrdinal(1)]);
-    assert_eq!(matched.view().matched().collect::<Vec<_>>(), brute_force(&outgoing.view(), &incoming.view()));
+    assert_eq!(matched.view().matched().collect::<Vec<_>>(), brute_force(&outgoing.view(), &incoming.view(), &[]));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use linfa::DatasetBase;
 use linfa::traits::Fit as _;
 use linfa_clustering::{GaussianMixtureModel, GmmInitMethod};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
-use rand_xoshiro::rand_core::{self, RngCore, impls};
+use rand_core::{RngCore, impls};
 
 use super::diagonal::{LN_TAU, to_probabilities};
 
@@ -31,8 +31,8 @@ impl Fit {
 }
 
 /// Returns linfa's mixture of `count` Gaussians, each of which begins with the points of a part in `start`; none if it
-/// fails, as it does if all points are the same, for a distant point (its sums of exponentials become 0), if a part has
-/// no point, or if it does not converge.
+/// fails, as it does if a part has no point, for a distant point (its sums of exponentials become 0), or if it does not
+/// converge.
 pub(super) fn full(points: &Array2<f64>, start: &[u32], count: usize) -> Option<Fit> {
     let options = GaussianMixtureModel::params_with_rng(count, Start { parts: start, count, next: 0 });
     let options = options.init_method(GmmInitMethod::Random);

@@ -230,6 +230,7 @@ fn the_fallback_finds_what_linfa_finds_where_both_can() {
     let ours = diagonal::diagonal(&rows, &cells, 3);
     let theirs = gaussian::full(&points, &cells, 3).unwrap();
     assert!(adjusted_rand(&ours.parts, &due) > 0.99 && adjusted_rand(&theirs.parts, &due) > 0.99);
+    assert_eq!(theirs.parts, cells, "each Gaussian begins with its part");
     assert!(gaussian::full(&points, &[0; 300], 3).is_none(), "parts without points");
     let few = points.slice(ndarray::s![..5, ..]).to_owned();
     assert!(gaussian::full(&few, &[0, 1, 2, 3, 4], 8).is_none(), "more Gaussians than points");

@@ -8,7 +8,6 @@ use crate::graph::ordinal::{Column, IncomingOrdinal, KeywordOrdinal, Ordinal, Ou
 use crate::graph::packed::{PackedGraph, PassageGraph, TextList, back_to_back};
 use crate::graph::segments::GONE;
 use crate::index::corpus::Corpus;
-use crate::workspace::QuestionParts;
 
 /// What the last version knows of the keywords of a corpus.
 pub(super) struct KnownKeywords<'a> {
@@ -82,14 +81,10 @@ impl<'k, K: Ordinal> KnownSide<'k, K> {
         self.texts.get(keyword)
     }
 
-    /// Notes which keywords of the last version are needed, and which of those that were read.
-    fn note_needed(&self, questions: &QuestionParts<'_>, is_needed: &mut [bool], is_added: &mut [bool]) {
-        for (question, before) in self.before.iter().enumerate() {
-            match self.keywords(*before) {
-                Some(numbers) => numbers.iter().for_each(|it| is_needed[it.index()] = true),
-                None => questions.get(question).keyword_numbers().iter().for_each(|it| is_added[*it as usize] = true),
-            }
-        }
+    /// Notes which keywords of the last version are needed.
+    fn note_needed(&self, is_needed: &mut [bool]) {
+        let numbers = self.before.iter().filter_map(|before| self.keywords(*before));
+        numbers.flatten().for_each(|it| is_needed[it.index()] = true);
     }
 }
 
@@ -97,7 +92,7 @@ impl<'k, K: Ordinal> KnownSide<'k, K> {
 pub(super) struct KeywordTable {
     /// The number now of each of the last version that is needed still.
     pub(super) now: Vec<KeywordOrdinal>,
-    /// The number of each that was read and is needed.
+    /// The number of each that was read.
     pub(super) added: Vec<KeywordOrdinal>,
     /// Their texts, one after the other, and where each ends.
     pub(super) ends: Vec<u32>,
@@ -105,17 +100,13 @@ pub(super) struct KeywordTable {
 }
 
 impl KeywordTable {
-    /// Numbers the keywords of all questions, of which these were `read`, and the names of all entities in `packed`.
-    pub(super) fn of(
-        (incoming, outgoing, read): (&QuestionParts<'_>, &QuestionParts<'_>, &[Arc<str>]),
-        known: &KnownKeywords<'_>,
-        packed: &PackedGraph,
-    ) -> Self {
-        let (mut is_needed, mut is_added) = (vec![false; known.graph.keyword_ends.len()], vec![false; read.len()]);
-        known.incoming().note_needed(incoming, &mut is_needed, &mut is_added);
-        known.outgoing().note_needed(outgoing, &mut is_needed, &mut is_added);
-        let mut added: Vec<(&str, usize)> =
-            (0..read.len()).filter(|it| is_added[*it]).map(|it| (&*read[it], it)).collect();
+    /// Numbers the keywords of all questions, those that were `read` and the others, which are known, and the names of
+    /// all entities in `packed`.
+    pub(super) fn of(read: &[Arc<str>], known: &KnownKeywords<'_>, packed: &PackedGraph) -> Self {
+        let mut is_needed = vec![false; known.graph.keyword_ends.len()];
+        known.incoming().note_needed(&mut is_needed);
+        known.outgoing().note_needed(&mut is_needed);
+        let mut added: Vec<(&str, usize)> = read.iter().map(|it| &**it).zip(0..).collect();
         added.sort_unstable();
         let needed = || known.graph.keyword_ends.ordinals().filter(|it| is_needed[it.index()]);
         let side = known.incoming();

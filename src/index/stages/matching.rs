@@ -110,7 +110,7 @@ impl<'a> Sides<'a> {
         [of_incoming, of_outgoing]: [Vectors<'_>; 2],
     ) -> Self {
         let keywords = KnownKeywords::of(corpus, difference);
-        let table = KeywordTable::of((&corpus.incoming, &corpus.outgoing, corpus.keywords), &keywords, packed);
+        let table = KeywordTable::of(corpus.keywords, &keywords, packed);
         let (incoming, outgoing) = (keywords.incoming(), keywords.outgoing());
         let has_vectors = !of_incoming.is_empty() && !of_outgoing.is_empty();
         let (known_incoming, known_outgoing) = known_marks(difference, has_vectors).unzip();
