@@ -369,8 +369,8 @@ pub(crate) fn first_wanted(values: &[f32], sets: &[u64], wanted: Wanted) -> Opti
     first_of_wanted(values, sets, wanted)
 }
 
-/// Returns the largest value of each lane: lane `i` has the values `i`, `i + 64`, and so on. A lane without a number has
-/// negative infinity.
+/// Returns the largest value of each lane: lane `i` has the values `i`, `i + 64`, and so on; negative infinity in one
+/// without a number.
 pub(crate) fn maxima(values: &[f32]) -> [f32; COMPARED] {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -410,7 +410,8 @@ mod tests {
             seed in any::<u64>(),
             (least, enough, bits) in (-9i8..12, 0i8..12, 0u64..16),
         ) {
-            let sets: Vec<u64> = (0..values.len() as u64).map(|at| (seed ^ at).wrapping_mul(0x9e37_79b9) >> 28).collect();
+            let set = |at: u64| (seed ^ at).wrapping_mul(0x9e37_79b9) >> 28;
+            let sets: Vec<u64> = (0..values.len() as u64).map(set).collect();
             let (least, enough) = (f32::from(least), f32::from(least) + f32::from(enough));
             let is_wanted = |at: &usize| values[*at] >= enough || values[*at] >= least && sets[*at] & bits != 0;
             for start in [0, 1, 63, 64, 200].into_iter().filter(|start| *start <= values.len()) {

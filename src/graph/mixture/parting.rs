@@ -22,6 +22,8 @@ const PARTS_MAX: usize = 16;
 const ROWS_PER_PART: usize = 9;
 /// Consecutive numbers of Gaussians without improvement after which no more are tried.
 const WORSE_MAX: usize = 3;
+/// Starts of k-means for each number of Gaussians.
+const STARTS: u64 = 4;
 /// Rows of a cell: minimum on average, and maximum if rows differ.
 const ROWS_PER_CELL_MIN: usize = 128;
 const ROWS_PER_CELL_MAX: usize = 2_048;
@@ -157,9 +159,7 @@ fn best_parts(local: &Rows, seed: u64, cancellation: &Cancellation) -> Result<Ve
     let mut worse = 0;
     for count in 2..=(local.count() / ROWS_PER_PART).min(PARTS_MAX) {
         cancellation.check()?;
-        let seed = part_seed(seed, count as u64);
-        let options = KMeansOptions { rows_per_mean: usize::MAX, rounds_max: MEAN_ROUNDS, seed };
-        let start = k_means(local, count, options, cancellation)?;
+        let start = start(local, count, part_seed(seed, count as u64), cancellation)?;
         let fit = full(&points, &start, count).unwrap_or_else(|| diagonal(local, &start, count));
         if fit.criterion < best.criterion {
             (best, worse) = (fit, 0);
@@ -171,4 +171,31 @@ fn best_parts(local: &Rows, seed: u64, cancellation: &Cancellation) -> Result<Ve
         }
     }
     Ok(best.parts)
+}
+
+/// Returns the best of a few k-means, each from means of its own: the one whose parts are the closest.
+fn start(local: &Rows, count: usize, seed: u64, cancellation: &Cancellation) -> Result<Vec<u32>> {
+    let mut best = (f64::NEG_INFINITY, Vec::new());
+    for number in 0..STARTS {
+        let seed = part_seed(seed, number);
+        let options = KMeansOptions { rows_per_mean: usize::MAX, rounds_max: MEAN_ROUNDS, seed };
+        let parts = k_means(local, count, options, cancellation)?;
+        let closeness = closeness(local, &parts, count);
+        if closeness > best.0 || best.1.is_empty() {
+            best = (closeness, parts);
+        }
+    }
+    Ok(best.1)
+}
+
+/// Returns `Σ |Σ row|² / rows` over parts: the sum of all squares less that of distances from the means of parts.
+fn closeness(local: &Rows, parts: &[u32], count: usize) -> f64 {
+    let (mut sums, mut counts) = (vec![0.0; count * local.columns()], vec![0_u32; count]);
+    for (row, part) in parts.iter().enumerate() {
+        counts[*part as usize] += 1;
+        let sums = sums[*part as usize * local.columns()..].iter_mut();
+        sums.zip(local.row(row)).for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    let of_part = |(sums, count): (&[f64], &u32)| sums.iter().map(|sum| sum * sum).sum::<f64>() / f64::from(*count);
+    sums.chunks(local.columns()).zip(&counts).filter(|it| *it.1 > 0).map(of_part).sum()
 }
