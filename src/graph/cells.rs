@@ -214,17 +214,16 @@ pub(crate) fn searches(
 /// are numbers.
 fn largest(values: &[f32], count: usize, kept: &mut Vec<f32>) -> (u32, f32) {
     let mut maxima = maxima(values);
-    let last = |values: &mut [f32]| *values.select_nth_unstable_by(count - 1, |a, b| b.total_cmp(a)).1;
+    let nth = |values: &mut [f32]| *values.select_nth_unstable_by(count - 1, |a, b| b.total_cmp(a)).1;
     kept.clear();
     if count <= maxima.len() {
         // At least `count` values, one in each of `count` lanes, reach this.
-        let least = last(&mut maxima);
+        let least = nth(&mut maxima);
         each_at_least(values, least, |place| kept.push(values[place]));
     } else {
         kept.extend(values.iter().filter(|value| !value.is_nan()));
     }
-    let nth = if kept.len() < count { f32::INFINITY } else { last(kept) };
-    (best(values), nth)
+    (best(values), if kept.len() < count { f32::INFINITY } else { nth(kept) })
 }
 
 /// Calls `visit` with the place of each value that is not less than `least`, in order.

@@ -61,9 +61,9 @@ fn first(values: &[f32], least: f32) -> Option<usize> {
 
 /// The loop over values with sets of bits that looks for one that is wanted.
 #[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
+#[expect(clippy::needless_bitwise_bool, reason = "a loop without branches uses wide instructions")]
 #[inline(always)]
 fn first_of_wanted(values: &[f32], sets: &[u64], Wanted { least, enough, bits }: Wanted) -> Option<usize> {
-    // Without branches.
     let is_wanted = |value: &f32, set: &u64| (*value >= enough) | ((*value >= least) & (set & bits != 0));
     if values.first().zip(sets.first()).is_some_and(|(value, set)| is_wanted(value, set)) {
         return Some(0);

@@ -148,7 +148,9 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut Quanti
     let with_questions: Vec<&PassageUnit> = units.iter().flat_map(|unit| &unit.passages).collect();
     let passages: Vec<PassagePart<'_>> = with_questions.iter().map(|unit| (&unit.passage).into()).collect();
     let mut questions = ReadQuestions::default();
-    with_questions.iter().for_each(|unit| questions.push(unit.questions.clone()));
+    for unit in &with_questions {
+        questions.push(unit.questions.clone());
+    }
     let [incoming, outgoing] =
         [QuestionKind::Incoming, QuestionKind::Outgoing].map(|kind| QuestionParts::of_all(questions.of(kind)));
     let of_passages = questions.of(QuestionKind::Outgoing).of_passages().iter();

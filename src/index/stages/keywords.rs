@@ -130,7 +130,9 @@ impl KeywordTable {
         let (mut number, mut now) = (numbering(), vec![KeywordOrdinal(GONE); is_needed.len()]);
         needed().for_each(|it| now[it.index()] = number(side.text(it)));
         let (mut number, mut numbers) = (numbering(), vec![KeywordOrdinal(GONE); read.len()]);
-        added.iter().for_each(|(text, it)| numbers[*it] = number(text));
+        for (text, it) in &added {
+            numbers[*it] = number(text);
+        }
         let (ends, texts) = back_to_back(&texts);
         Self { now, added: numbers, ends, texts }
     }
