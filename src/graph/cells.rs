@@ -158,7 +158,12 @@ pub(crate) fn nearest(
 
 /// Returns the place of the largest value, the first of several; 0 if none is a number.
 fn best(values: &[f32]) -> u32 {
-    let largest = maxima(values).into_iter().fold(f32::NEG_INFINITY, f32::max);
+    place_of(values, &maxima(values))
+}
+
+/// Returns the place of the largest value, given the largest of each lane.
+fn place_of(values: &[f32], maxima: &[f32]) -> u32 {
+    let largest = maxima.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     first_at_least(values, largest).map_or(0, |place| place as u32)
 }
 
@@ -214,6 +219,7 @@ pub(crate) fn searches(
 /// are numbers.
 fn largest(values: &[f32], count: usize, kept: &mut Vec<f32>) -> (u32, f32) {
     let mut maxima = maxima(values);
+    let place = place_of(values, &maxima);
     let nth = |values: &mut [f32]| *values.select_nth_unstable_by(count - 1, |a, b| b.total_cmp(a)).1;
     kept.clear();
     if count <= maxima.len() {
@@ -223,7 +229,7 @@ fn largest(values: &[f32], count: usize, kept: &mut Vec<f32>) -> (u32, f32) {
     } else {
         kept.extend(values.iter().filter(|value| !value.is_nan()));
     }
-    (best(values), if kept.len() < count { f32::INFINITY } else { nth(kept) })
+    (place, if kept.len() < count { f32::INFINITY } else { nth(kept) })
 }
 
 /// Calls `visit` with the place of each value that is not less than `least`, in order.
