@@ -17,7 +17,7 @@ const IN_PLACE_MAX: usize = 1_000;
 /// Bytes of changed elements up to which they are changed in place.
 const IN_PLACE_BYTES_MAX: usize = 8 << 20;
 
-/// Elements that are written, retired and deleted up to which that is done in two transactions rather than in batches.
+/// Elements that are written, retired and deleted up to which that is done in one transaction rather than in batches.
 const SMALL_MAX: usize = 2_000;
 /// Bytes that are written up to which it is.
 const SMALL_BYTES_MAX: usize = 8 << 20;
@@ -114,6 +114,11 @@ impl Plan {
     /// Returns what to do for a kind.
     pub(super) fn of(&self, kind: Kind) -> Option<&Steps> {
         self.steps.get(&kind)
+    }
+
+    /// Iterates over what to do for each kind, nodes before relationships.
+    pub(super) fn each(&self) -> impl DoubleEndedIterator<Item = (Kind, &Steps)> {
+        Kind::ALL.into_iter().filter_map(|kind| Some((kind, self.of(kind)?)))
     }
 
     /// Returns whether it is so little that it is carried out at once.

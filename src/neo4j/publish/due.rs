@@ -10,11 +10,11 @@ use super::super::source::Elements;
 use crate::domain::Cancellation;
 use crate::error::Result;
 
-/// Returns the elements due, by kind.
-pub(super) fn due(elements: &Elements<'_>, stop: &Cancellation) -> Result<FxHashMap<Kind, Vec<Due>>> {
+/// Returns the elements due, by kind, unless one of `stops` is requested.
+pub(super) fn due(elements: &Elements<'_>, stops: [&Cancellation; 2]) -> Result<FxHashMap<Kind, Vec<Due>>> {
     let source = &elements.source;
     let of_version = |kind: Kind| -> Result<(Kind, Vec<Due>)> {
-        let made = (0..source.count(kind)).into_par_iter().map(|number| due_of(source.of_version(kind, number), stop));
+        let made = (0..source.count(kind)).into_par_iter().map(|number| due_of(source.of_version(kind, number), stops));
         Ok((kind, made.collect::<Result<_>>()?))
     };
     let mut due: Result<FxHashMap<Kind, Vec<Due>>> = Ok(FxHashMap::default());
@@ -22,15 +22,15 @@ pub(super) fn due(elements: &Elements<'_>, stop: &Cancellation) -> Result<FxHash
     let units: Result<Vec<Due>> = rayon::in_place_scope(|scope| {
         let kinds = Kind::ALL.into_par_iter().filter(|kind| *kind != Kind::Unit);
         scope.spawn(|_| due = kinds.map(of_version).collect());
-        (0..source.count(Kind::Unit)).map(|number| due_of(elements.element(Kind::Unit, number), stop)).collect()
+        (0..source.count(Kind::Unit)).map(|number| due_of(elements.element(Kind::Unit, number), stops)).collect()
     });
     let mut due = due?;
     due.insert(Kind::Unit, units?);
     Ok(due)
 }
 
-fn due_of(element: Result<Element>, stop: &Cancellation) -> Result<Due> {
-    stop.check()?;
+fn due_of(element: Result<Element>, stops: [&Cancellation; 2]) -> Result<Due> {
+    stops.into_iter().try_for_each(Cancellation::check)?;
     let element = element?;
     Ok(Due {
         key: element.key,

@@ -7,6 +7,8 @@
 mod due;
 mod run;
 
+use std::panic::resume_unwind;
+use std::thread;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -100,7 +102,7 @@ pub struct PublishReport {
 pub async fn publish(workspace: &Workspace, target: &Target, options: &PublishOptions) -> Result<PublishReport> {
     let (workspace, target, options, handle) = (workspace.clone(), target.clone(), options.clone(), Handle::current());
     // Between the calls of the driver it computes and reads files.
-    let run = move || handle.block_on(run(&workspace, &target, &options, None));
+    let run = move || run(&handle, &workspace, &target, &options, None);
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
@@ -121,11 +123,13 @@ pub async fn repair(
 ) -> Result<PublishReport> {
     let (workspace, target, options, handle) = (workspace.clone(), target.clone(), options.clone(), Handle::current());
     let found = found.clone();
-    let run = move || handle.block_on(run(&workspace, &target, &options, Some(&found)));
+    let run = move || run(&handle, &workspace, &target, &options, Some(&found));
     tokio::task::spawn_blocking(run).await.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-async fn run(
+/// Computes and reads files; waits for the server by `handle`.
+fn run(
+    handle: &Handle,
     workspace: &Workspace,
     target: &Target,
     options: &PublishOptions,
@@ -141,12 +145,11 @@ async fn run(
     if manifest.is_changed || snapshot.counts().without_vectors > 0 {
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
-    let session = Session::connect(target).await?;
-    let there = There::read(&session).await?;
+    let (session, there) = handle.block_on(There::find(target))?;
     let (documents, kept) = (records.documents()?, kept_records(records)?);
     let source_hash = source_hash(&snapshot, &documents, &kept);
     if let Some(version) = there.version_of(&source_hash, &manifest).filter(|_| repairs.is_none())
-        && schema::is_ready(&session, manifest.dimension).await?
+        && handle.block_on(schema::is_ready(&session, manifest.dimension))?
     {
         let (source_version, counts) = (snapshot.version().0, snapshot.counts());
         let seconds = began.elapsed().as_secs_f64();
@@ -159,11 +162,18 @@ async fn run(
         scope.spawn(|_| published = Published::read(&published_path, there.state.as_ref()));
         Elements::new(&snapshot, records, kept)
     })?;
-    let renews_vectors = there.refuse(&session, published.as_ref(), &manifest, &given, options).await?;
-    let lease = there.take(&session, Owner::of(workspace)).await?;
-    if renews_vectors {
-        schema::drop_vectors(&session).await?;
-    }
+    let refused = Cancellation::default();
+    let (due, lease) = thread::scope(|scope| {
+        let take = || {
+            let owner = Owner::of(workspace);
+            let lease = there.take(&session, owner, published.as_ref(), &manifest, &given, options);
+            handle.block_on(lease).inspect_err(|_| refused.cancel())
+        };
+        let taken = scope.spawn(take);
+        let due = due::due(&elements, [&options.cancellation, &refused]);
+        (due, taken.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let lease = lease?;
     let mut run = Run {
         session,
         lease,
@@ -181,10 +191,13 @@ async fn run(
         total: 0,
         detached: 0,
     };
-    let report = run.run(began).await;
+    let report = match due {
+        Ok(due) => handle.block_on(run.run(due, began)),
+        Err(error) => Err(error),
+    };
     // If the server does not respond, the lease expires by itself; waiting twice would not help.
     if report.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::Unavailable) {
-        run.lease.give_back().await;
+        handle.block_on(run.lease.give_back());
     }
     report
 }
@@ -195,8 +208,10 @@ struct There {
 }
 
 impl There {
-    async fn read(session: &Session) -> Result<Self> {
-        Ok(Self { state: IndexState::read(session).await? })
+    async fn find(target: &Target) -> Result<(Session, Self)> {
+        let session = Session::connect(target).await?;
+        let state = IndexState::read(&session).await?;
+        Ok((session, Self { state }))
     }
 
     /// Returns the version that it holds, if it is all that this source has to publish.
@@ -229,13 +244,26 @@ impl There {
         Ok(renews_vectors)
     }
 
-    /// Takes the lease, and ensures that written elements can be found.
-    async fn take(&self, session: &Session, owner: Owner) -> Result<Lease> {
+    /// Takes the lease, and ensures that written elements can be found, unless [refused](Self::refuse).
+    async fn take(
+        &self,
+        session: &Session,
+        owner: Owner,
+        published: Option<&Published>,
+        manifest: &Manifest,
+        given: &replacing::Side<CollectionId>,
+        options: &PublishOptions,
+    ) -> Result<Lease> {
+        let renews_vectors = self.refuse(session, published, manifest, given, options).await?;
         if self.state.as_ref().is_some_and(IndexState::is_earlier) {
             session.rows(&Statement::new("begin the upgrade", cypher!("schema/begin-upgrade"))).await?;
         }
         schema::make_keys(session).await?;
-        Lease::take(session, owner).await
+        let lease = Lease::take(session, owner).await?;
+        if renews_vectors {
+            schema::drop_vectors(session).await?;
+        }
+        Ok(lease)
     }
 }
 

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use neo4rs::BoltType;
 use rustc_hash::FxHashMap;
 
-use super::super::batch::{Rows, Work, send_at_once};
+use super::super::batch::{Rows, SizedRow, Work, send_at_once};
 use super::super::check::CheckReport;
 use super::super::element::{Place, put};
 use super::super::held::held;
 use super::super::kinds::{Kind, UNKEYED_NODES, UNKEYED_RELATIONSHIPS};
 use super::super::lease::Lease;
-use super::super::plan::{self, Change, Held, Leftovers, Plan, Side};
+use super::super::plan::{self, Change, Due, Held, Leftovers, Plan, Side, Steps};
 use super::super::published::{self, Origin, Published};
 use super::super::replacing;
 use super::super::retry::Remedy;
@@ -21,13 +21,14 @@ use super::super::session::{Failed, Session};
 use super::super::source::Elements;
 use super::super::state::{IndexState, Phase};
 use super::super::statement::{Statement, cypher};
-use super::{PublishOptions, PublishReport, due, refuse_other, state, told};
+use super::{PublishOptions, PublishReport, refuse_other, state, told};
 use crate::domain::CollectionId;
 use crate::error::Result;
 use crate::store::GraphReader as _;
 use crate::workspace::{Manifest, Snapshot};
 
 type Sides = FxHashMap<Kind, Side>;
+type Dues = FxHashMap<Kind, Vec<Due>>;
 
 /// A publish in hand.
 pub(super) struct Run<'a> {
@@ -53,7 +54,8 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    pub(super) async fn run(&mut self, began: Instant) -> Result<PublishReport> {
+    /// `due` are the elements of the version, by kind.
+    pub(super) async fn run(&mut self, due: Dues, began: Instant) -> Result<PublishReport> {
         // Read again: another may have published before the lease was taken.
         let state = IndexState::read(&self.session).await?;
         let mut report = PublishReport {
@@ -67,7 +69,7 @@ impl Run<'_> {
         if is_there && self.repairs.is_none() {
             report.version = version.cast_unsigned();
         } else {
-            self.renew(state.as_ref(), version, &mut report).await?;
+            self.renew(due, state.as_ref(), version, &mut report).await?;
         }
         report.seconds = began.elapsed().as_secs_f64();
         let (options, done, total) = (self.options, self.done, self.total);
@@ -77,7 +79,13 @@ impl Run<'_> {
         Ok(report)
     }
 
-    async fn renew(&mut self, state: Option<&IndexState>, version: i64, report: &mut PublishReport) -> Result<()> {
+    async fn renew(
+        &mut self,
+        due: Dues,
+        state: Option<&IndexState>,
+        version: i64,
+        report: &mut PublishReport,
+    ) -> Result<()> {
         self.tell("comparing")?;
         if self.repairs.is_some() {
             let unkeyed = [UNKEYED_RELATIONSHIPS.as_str(), UNKEYED_NODES.as_str()];
@@ -86,7 +94,7 @@ impl Run<'_> {
         }
         // Elements of an earlier format are not due, whatever their digest.
         let is_earlier = state.is_some_and(IndexState::is_earlier);
-        let sides = self.compare(state, is_earlier).await?;
+        let sides = self.compare(due, state, is_earlier).await?;
         if let Some(state) = state {
             self.refuse_other(&sides, state)?;
         }
@@ -95,16 +103,13 @@ impl Run<'_> {
         let leftovers = if self.lease.plan == name { Leftovers::Keep } else { Leftovers::Drop };
         let plan = plan::plan(&sides, version, change, leftovers);
         self.total = plan.steps.values().map(|it| it.count() as u64).sum();
-        let is_same = state.is_some() && plan.steps.values().all(plan::Steps::is_empty);
+        let is_same = state.is_some() && plan.steps.values().all(Steps::is_empty);
         let next = if is_same { version } else { version + 1 };
         self.drop_leftovers(&plan).await?;
-        if leftovers == Leftovers::Drop {
-            self.lease.set_plan(&name).await?;
-        }
-        if plan.is_small(&sides) {
-            report.written = self.add_at_once(&plan, next).await?;
-            (report.changed, report.deleted) = self.switch_at_once(&plan, next).await?;
-        } else {
+        if !(plan.is_small(&sides) && self.carry_out_at_once(&plan, next, report).await?) {
+            if leftovers == Leftovers::Drop {
+                self.lease.set_plan(&name).await?;
+            }
             report.written = self.add(&plan, next).await?;
             (report.changed, report.deleted) = self.switch_and_delete(&plan, next).await?;
         }
@@ -126,14 +131,14 @@ impl Run<'_> {
     }
 
     /// Returns the elements due and the existing ones.
-    async fn compare(&mut self, state: Option<&IndexState>, is_earlier: bool) -> Result<Sides> {
+    async fn compare(&mut self, mut due: Dues, state: Option<&IndexState>, is_earlier: bool) -> Result<Sides> {
         let published = self.published.take().filter(|_| self.repairs.is_none() && !is_earlier);
         let mut known = match published {
             Some(published) => published.confirmed(&self.session, state, &self.lease).await?,
             None => None,
         };
         tracing::debug!(is_known = known.is_some(), "comparing");
-        let (mut sides, mut due) = (Sides::default(), due::due(&self.elements, &self.options.cancellation)?);
+        let mut sides = Sides::default();
         for kind in Kind::ALL {
             let mut held = match &mut known {
                 Some(known) => known.remove(&kind).unwrap_or_default(),
@@ -159,9 +164,8 @@ impl Run<'_> {
     }
 
     async fn drop_leftovers(&mut self, plan: &Plan) -> Result<()> {
-        for kind in Kind::ALL.into_iter().rev() {
-            let places = plan.of(kind).map(|steps| steps.drop.clone()).unwrap_or_default();
-            self.at_places("clearing", Work::delete(kind), &places, None).await?;
+        for (kind, steps) in plan.each().rev() {
+            self.at_places("clearing", Work::delete(kind), &steps.drop, None).await?;
         }
         Ok(())
     }
@@ -191,34 +195,9 @@ impl Run<'_> {
         Ok(written)
     }
 
-    /// As [`Self::add`], in one transaction if the server has the memory for it.
-    async fn add_at_once(&mut self, plan: &Plan, next: i64) -> Result<u64> {
-        self.tell("writing")?;
-        let mut parts = Vec::new();
-        for kind in Kind::ALL {
-            let Some(steps) = plan.of(kind) else { continue };
-            let row = |number: &u32| {
-                let element = self.elements.element(kind, *number)?;
-                let since = plan.since(kind, &element, next);
-                Ok(element.into_row(kind, since))
-            };
-            parts.push((Work::write(kind), steps.add.iter().map(row).collect::<Result<Vec<_>>>()?));
-        }
-        let count = parts.iter().map(|(_, rows)| rows.len() as u64).sum();
-        match send_at_once(&mut self.lease, parts, None).await {
-            Err(Failed { remedy: Remedy::Split, .. }) => self.add(plan, next).await,
-            sent => {
-                sent?;
-                self.done += count;
-                Ok(count)
-            }
-        }
-    }
-
     /// Marks retired elements, and removes marks from elements that are due after all.
     async fn mark(&mut self, plan: &Plan, next: i64) -> Result<()> {
-        for kind in Kind::ALL {
-            let Some(steps) = plan.of(kind) else { continue };
+        for (kind, steps) in plan.each() {
             self.at_places("retiring", Work::mark(kind), &steps.retire, Some(next)).await?;
             self.at_places("retiring", Work::mark(kind), &steps.revive, None).await?;
         }
@@ -231,46 +210,55 @@ impl Run<'_> {
         Ok((self.switch(plan, next).await?, self.delete(plan).await?))
     }
 
-    /// As [`Self::switch_and_delete`], in one transaction if the server has the memory for it.
-    async fn switch_at_once(&mut self, plan: &Plan, next: i64) -> Result<(u64, u64)> {
-        self.tell("switching")?;
-        let mut parts = self.changes(plan)?;
-        let changed = parts.iter().map(|(_, rows)| rows.len() as u64).sum();
-        let mut deleted = 0;
-        for kind in Kind::ALL {
-            let places = plan.of(kind).map(|steps| steps.revive.as_slice()).unwrap_or_default();
-            parts.push((Work::mark(kind), places.iter().map(|place| place_row(place, None)).collect()));
+    /// Carries out the whole plan in one transaction. Returns whether it did: a server with little memory may refuse.
+    async fn carry_out_at_once(&mut self, plan: &Plan, next: i64, report: &mut PublishReport) -> Result<bool> {
+        self.tell("writing")?;
+        let rows = |parts: &[(Work, Vec<SizedRow>)]| parts.iter().map(|(_, rows)| rows.len() as u64).sum::<u64>();
+        let mut parts = self.rows_of(plan, |steps| &steps.add, |_, _| next)?;
+        let written = rows(&parts);
+        parts.extend(self.changes(plan)?);
+        let changed = rows(&parts) - written;
+        let at = |places: &[Place]| places.iter().map(|place| (place_row(place, None), PLACE_BYTES)).collect();
+        for (kind, steps) in plan.each() {
+            parts.push((Work::mark(kind), at(&steps.revive)));
         }
-        for kind in Kind::ALL.into_iter().rev() {
-            let places = plan.of(kind).map(plan::Steps::gone).unwrap_or_default();
-            deleted += places.len() as u64;
-            parts.push((Work::delete(kind), places.iter().map(|place| place_row(place, None)).collect()));
+        let before = rows(&parts);
+        for (kind, steps) in plan.each().rev() {
+            parts.push((Work::delete(kind), at(&steps.gone())));
         }
+        let deleted = rows(&parts) - before;
         let switch = self.state(next, Phase::Whole).switch();
-        match send_at_once(&mut self.lease, parts, Some(switch)).await {
-            Err(Failed { remedy: Remedy::Split, .. }) => self.switch_and_delete(plan, next).await,
-            sent => {
-                self.detached += sent?;
-                self.done += changed + deleted;
-                Ok((changed, deleted))
-            }
+        match send_at_once(&mut self.lease, parts, switch).await {
+            Err(Failed { remedy: Remedy::Split, .. }) => return Ok(false),
+            sent => self.detached += sent?,
         }
+        self.done += written + changed + deleted;
+        (report.written, report.changed, report.deleted) = (written, changed, deleted);
+        Ok(true)
     }
 
     /// Returns the rows of elements changed in place, by kind.
-    fn changes(&self, plan: &Plan) -> Result<Vec<(Work, Vec<BoltType>)>> {
-        let mut parts = Vec::new();
-        for kind in Kind::ALL {
-            let Some(steps) = plan.of(kind).filter(|steps| !steps.change.is_empty()) else { continue };
-            let mut rows = Vec::with_capacity(steps.change.len());
-            for number in &steps.change {
+    fn changes(&self, plan: &Plan) -> Result<Vec<(Work, Vec<SizedRow>)>> {
+        self.rows_of(plan, |steps| &steps.change, |steps, number| steps.since[number as usize])
+    }
+
+    /// Returns rows that write elements, by kind: `numbers` says which, and `since` the first version of each.
+    fn rows_of(
+        &self,
+        plan: &Plan,
+        numbers: impl Fn(&Steps) -> &[u32],
+        since: impl Fn(&Steps, u32) -> i64,
+    ) -> Result<Vec<(Work, Vec<SizedRow>)>> {
+        let rows = |(kind, steps): (Kind, &Steps)| {
+            let row = |number: &u32| {
                 let element = self.elements.element(kind, *number)?;
-                let since = plan.since(kind, &element, steps.since[*number as usize]);
-                rows.push(element.into_row(kind, since));
-            }
-            parts.push((Work::write(kind), rows));
-        }
-        Ok(parts)
+                let since = plan.since(kind, &element, since(steps, *number));
+                let bytes = element.wire_bytes();
+                Ok((element.into_row(kind, since), bytes))
+            };
+            Ok((Work::write(kind), numbers(steps).iter().map(row).collect::<Result<_>>()?))
+        };
+        plan.each().map(rows).collect()
     }
 
     fn state(&self, next: i64, phase: Phase) -> IndexState {
@@ -283,7 +271,7 @@ impl Run<'_> {
         self.tell("switching")?;
         let parts = self.changes(plan)?;
         let changed = parts.iter().map(|(_, rows)| rows.len() as u64).sum();
-        let mut statements: Vec<Statement> = parts.into_iter().map(|(work, rows)| work.statement(rows)).collect();
+        let mut statements: Vec<Statement> = parts.into_iter().map(|(work, rows)| work.statement_of(rows)).collect();
         let is_clear = plan.steps.values().all(|steps| steps.gone().is_empty());
         let phase = if is_clear { Phase::Whole } else { Phase::Clearing };
         statements.push(self.state(next, phase).switch());
@@ -295,8 +283,7 @@ impl Run<'_> {
     /// Deletes elements that no reader sees any more, relationships before nodes.
     async fn delete(&mut self, plan: &Plan) -> Result<u64> {
         let mut deleted = 0;
-        for kind in Kind::ALL.into_iter().rev() {
-            let Some(steps) = plan.of(kind) else { continue };
+        for (kind, steps) in plan.each().rev() {
             let mut places = steps.gone();
             places.sort_unstable();
             deleted += places.len() as u64;
