@@ -17,8 +17,9 @@ const ROWS_MAX: usize = 5_000;
 const ROWS_WITH_VECTORS_MAX: usize = 1_000;
 /// Bytes of a batch on the wire, about.
 const BYTES_MAX: usize = 8 << 20;
-/// Bytes of a message up to which the driver surely hands it to the system whole: it does so below 8 KiB. The rest of a
-/// longer one waits, 40 ms on Linux, until the server acknowledges its beginning: the driver leaves Nagle's algorithm on.
+/// Bytes of a message up to which the driver surely hands it to the system whole: it does so below 8 KiB. The rest of
+/// a longer one waits, up to 40 ms on Linux, until the server acknowledges its beginning, since the driver leaves
+/// Nagle's algorithm on.
 const MESSAGE_BYTES_MAX: usize = 7 << 10;
 /// Messages up to which a statement is sent in several rather than in a long one.
 const MESSAGES_MAX: usize = 16;

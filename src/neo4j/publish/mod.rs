@@ -162,17 +162,11 @@ fn run(
         scope.spawn(|_| published = Published::read(&published_path, there.state.as_ref()));
         Elements::new(&snapshot, records, kept)
     })?;
-    let refused = Cancellation::default();
-    let (due, lease) = thread::scope(|scope| {
-        let take = || {
-            let owner = Owner::of(workspace);
-            let lease = there.take(&session, owner, published.as_ref(), &manifest, &given, options);
-            handle.block_on(lease).inspect_err(|_| refused.cancel())
-        };
-        let taken = scope.spawn(take);
-        let due = due::due(&elements, [&options.cancellation, &refused]);
-        (due, taken.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    });
+    let take = || {
+        let owner = Owner::of(workspace);
+        handle.block_on(there.take(&session, owner, published.as_ref(), &manifest, &given, options))
+    };
+    let (lease, due) = beside(take, |refused| due::due(&elements, [&options.cancellation, refused]));
     let lease = lease?;
     let mut run = Run {
         session,
@@ -200,6 +194,19 @@ fn run(
         handle.block_on(run.lease.give_back());
     }
     report
+}
+
+/// Takes the lease on a thread of its own, beside the work that `make` does; the latter is to end once it is refused.
+fn beside<L: Send, D>(
+    take: impl FnOnce() -> Result<L> + Send,
+    make: impl FnOnce(&Cancellation) -> D,
+) -> (Result<L>, D) {
+    let refused = &Cancellation::default();
+    thread::scope(|scope| {
+        let taken = scope.spawn(|| take().inspect_err(|_| refused.cancel()));
+        let made = make(refused);
+        (taken.join().unwrap_or_else(|panic| resume_unwind(panic)), made)
+    })
 }
 
 /// The contents of the database before anything is written.
