@@ -91,6 +91,19 @@ fn largest(values: &[f32]) -> [f32; COMPARED] {
     maxima
 }
 
+/// The loop over the rows of a matrix, each times a factor: `WIDTH` sums at a time, each in the order of the rows.
+#[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
+#[inline(always)]
+fn summed<const WIDTH: usize>(factors: &[f32], rows: &[[f32; WIDTH]]) -> [f32; WIDTH] {
+    let mut sums = [0.0; WIDTH];
+    for (factor, row) in factors.iter().zip(rows) {
+        for (sum, value) in sums.iter_mut().zip(row) {
+            *sum += factor * value;
+        }
+    }
+    sums
+}
+
 #[cfg(target_arch = "x86_64")]
 mod wide {
     //! The loops for processors of the last ten years.
@@ -123,6 +136,11 @@ mod wide {
     #[target_feature(enable = "avx2")]
     pub(super) fn largest_avx2(values: &[f32]) -> [f32; super::COMPARED] {
         super::largest(values)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn summed_avx2<const WIDTH: usize>(factors: &[f32], rows: &[[f32; WIDTH]]) -> [f32; WIDTH] {
+        super::summed(factors, rows)
     }
 
     #[target_feature(enable = "avx2")]
@@ -380,6 +398,16 @@ pub(crate) fn maxima(values: &[f32]) -> [f32; COMPARED] {
     largest(values)
 }
 
+/// Returns the sum of the rows, each times its factor: a row of factors times a matrix of `WIDTH` columns.
+pub(crate) fn weighted_sum<const WIDTH: usize>(factors: &[f32], rows: &[[f32; WIDTH]]) -> [f32; WIDTH] {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: as in `dot`: the processor has the instructions.
+        return unsafe { wide::summed_avx2(factors, rows) };
+    }
+    summed(factors, rows)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -443,6 +471,20 @@ mod tests {
             for ((value, sum), other) in values.iter().zip(&sums).zip(&scales) {
                 let due = *sum as f32 * scale * other;
                 prop_assert!(value.to_bits() == due.to_bits() || value.is_nan() && due.is_nan());
+            }
+        }
+
+        #[test]
+        fn a_weighted_sum_is_that_of_one_column_after_the_other(
+            factors in values(),
+            rows in prop::collection::vec(any::<[f32; 32]>(), 0..80),
+        ) {
+            let (wide, plain) = (weighted_sum(&factors, &rows), summed(&factors, &rows));
+            for column in 0..32 {
+                let due = factors.iter().zip(&rows).fold(0.0, |sum, (factor, row)| sum + factor * row[column]);
+                for sum in [wide[column], plain[column]] {
+                    prop_assert!(sum.to_bits() == due.to_bits() || sum.is_nan() && due.is_nan());
+                }
             }
         }
 

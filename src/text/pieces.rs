@@ -6,24 +6,35 @@ use rustc_hash::FxHashMap;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
+const ENGLISH_PIECES: &str = include_str!("../embed/static-256i8/vocab.txt");
 /// The vocabulary of the embedder in the program, read when it is first used.
-static ENGLISH: LazyLock<WordPiece<'static>> =
-    LazyLock::new(|| WordPiece::new(include_str!("../embed/static-256i8/vocab.txt")));
+static ENGLISH: LazyLock<WordPiece<'static>> = LazyLock::new(|| WordPiece::new(ENGLISH_PIECES));
 /// A longer word is one unknown piece.
 const WORD_CHARS_MAX: usize = 100;
 
 /// A vocabulary of word pieces, one a line, numbered from 0; pieces inside a word begin with `##`.
 #[derive(Debug, Clone)]
 pub(crate) struct WordPiece<'v> {
-    /// Pieces that begin a word.
-    first: FxHashMap<&'v str, u32>,
-    /// Pieces that continue with one, without their `##`.
-    inner: FxHashMap<&'v str, u32>,
-    /// Bytes of the longest piece.
-    piece_bytes_max: usize,
+    /// Those that begin a word.
+    first: Pieces<'v>,
+    /// Those that continue one, without their `##`.
+    inner: Pieces<'v>,
     /// What stands for a word that no pieces make up.
     unknown: Option<u32>,
 }
+
+/// Pieces by their texts.
+#[derive(Debug, Clone)]
+struct Pieces<'v> {
+    numbers: FxHashMap<&'v str, u32>,
+    /// How long the longest is of those that begin with the same bytes, by a hash of these; 0 where none does.
+    longest: Vec<u8>,
+}
+
+/// Bytes at the beginning of a piece that bound how long it is.
+const BEGINNING: usize = 3;
+/// Bits of their hash.
+const BEGINNING_BITS: u32 = 15;
 
 /// Returns the vocabulary of the embedder in the program.
 #[must_use]
@@ -34,23 +45,21 @@ pub(crate) fn english() -> &'static WordPiece<'static> {
 /// Returns whether a folded word is one that people write: the vocabulary of the embedder in the program has it whole.
 #[must_use]
 pub(crate) fn is_written_word(word: &str) -> bool {
-    ENGLISH.first.contains_key(word)
+    ENGLISH.first.numbers.contains_key(word)
 }
 
 impl<'v> WordPiece<'v> {
     /// Reads a vocabulary.
     #[must_use]
     pub(crate) fn new(vocab: &'v str) -> Self {
-        let mut pieces = Self { first: map(vocab), inner: map(vocab), piece_bytes_max: 0, unknown: None };
+        let mut pieces = Self { first: Pieces::with_room(vocab), inner: Pieces::with_room(vocab), unknown: None };
         for (number, line) in (0..).zip(vocab.lines()) {
-            let inner = line.strip_prefix("##").filter(|it| !it.is_empty());
-            pieces.piece_bytes_max = pieces.piece_bytes_max.max(inner.unwrap_or(line).len());
-            match inner {
+            match line.strip_prefix("##").filter(|it| !it.is_empty()) {
                 Some(inner) => pieces.inner.insert(inner, number),
                 None => pieces.first.insert(line, number),
-            };
+            }
         }
-        pieces.unknown = pieces.first.get("[UNK]").copied();
+        pieces.unknown = pieces.first.numbers.get("[UNK]").copied();
         pieces
     }
 
@@ -97,10 +106,7 @@ impl<'v> WordPiece<'v> {
         let mut is_known = word.len() <= WORD_CHARS_MAX || word.chars().count() <= WORD_CHARS_MAX;
         while is_known && !rest.is_empty() {
             let pieces = if rest.len() == word.len() { &self.first } else { &self.inner };
-            let longest = (1..=rest.len().min(self.piece_bytes_max)).rev().find_map(|bytes| {
-                let (piece, after) = rest.split_at_checked(bytes)?;
-                pieces.get(piece).map(|number| (*number, after))
-            });
+            let longest = pieces.longest_of(rest);
             match longest {
                 Some((number, after)) => {
                     out.push(number);
@@ -117,8 +123,35 @@ impl<'v> WordPiece<'v> {
     }
 }
 
-fn map(vocab: &str) -> FxHashMap<&str, u32> {
-    FxHashMap::with_capacity_and_hasher(vocab.len() / 8, rustc_hash::FxBuildHasher)
+impl<'v> Pieces<'v> {
+    fn with_room(vocab: &str) -> Self {
+        let numbers = FxHashMap::with_capacity_and_hasher(vocab.len() / 8, rustc_hash::FxBuildHasher);
+        Self { numbers, longest: vec![0; 1 << BEGINNING_BITS] }
+    }
+
+    fn insert(&mut self, piece: &'v str, number: u32) {
+        if let Some(slot) = slot(piece) {
+            self.longest[slot] = self.longest[slot].max(u8::try_from(piece.len()).unwrap_or(u8::MAX));
+        }
+        self.numbers.insert(piece, number);
+    }
+
+    /// Returns the number of the longest piece that `text` begins with, and the rest of the text.
+    fn longest_of<'t>(&self, text: &'t str) -> Option<(u32, &'t str)> {
+        let longest = slot(text).map_or(0, |slot| usize::from(self.longest[slot])).max(BEGINNING - 1);
+        let bytes_max = if longest == usize::from(u8::MAX) { text.len() } else { longest.min(text.len()) };
+        (1..=bytes_max).rev().find_map(|bytes| {
+            let (piece, rest) = text.split_at_checked(bytes)?;
+            self.numbers.get(piece).map(|number| (*number, rest))
+        })
+    }
+}
+
+/// Returns a hash of the first bytes of a text; none for one that is shorter.
+fn slot(text: &str) -> Option<usize> {
+    let [a, b, c] = *text.as_bytes().first_chunk::<BEGINNING>()?;
+    let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9E37_79B1);
+    Some((hash >> (32 - BEGINNING_BITS)) as usize)
 }
 
 fn is_punctuation(c: char) -> bool {
@@ -150,6 +183,26 @@ mod tests {
         vocab.pieces(text, &mut pieces);
         assert_eq!(pieces, expect, "{text}");
         assert_eq!(vocab.count(text), expect.len());
+    }
+
+    #[test]
+    fn the_longest_piece_is_found_whatever_others_begin_with() {
+        let long = "a".repeat(300);
+        let vocab = format!("ab\nabc\n{long}\né\néte");
+        let pieces = WordPiece::new(&vocab);
+        let of = |text: &str| pieces.first.longest_of(text).map(|(number, rest)| (number, rest.to_owned()));
+        assert_eq!(of("abd"), Some((0, "d".to_owned())));
+        assert_eq!(of("abcabc"), Some((1, "abc".to_owned())));
+        assert_eq!(of(&format!("{long}b")), Some((2, "b".to_owned())));
+        assert_eq!(of("ét"), Some((3, "t".to_owned())));
+        assert_eq!(of("étex"), Some((4, "x".to_owned())));
+        assert_eq!([of("a"), of("xyz"), of("")], [None, None, None]);
+        for (number, piece) in (0..).zip(ENGLISH_PIECES.lines()) {
+            let whole = piece.strip_prefix("##").filter(|it| !it.is_empty());
+            let (list, text) =
+                if let Some(inner) = whole { (&english().inner, inner) } else { (&english().first, piece) };
+            assert_eq!(list.longest_of(text), (!text.is_empty()).then_some((number, "")), "{piece}");
+        }
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::products::times;
 use super::rows::{Rows, strided};
 use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::random::SplitMix64;
+use crate::graph::scan::weighted_sum;
 
 /// Centers that a row is compared with at a time.
 const LANES: usize = 32;
@@ -129,13 +129,22 @@ impl Centers {
 
     /// Returns the number of the nearest center: the first of those with the most `row · center − |center|² / 2`.
     fn nearest(&self, row: &[f32]) -> u32 {
+        // Of each lane, so that no step depends on the one before.
+        let (mut most, mut lots) = ([f32::NEG_INFINITY; LANES], [0; LANES]);
+        for (lot, (by_column, halves)) in (0..).zip(&self.lots) {
+            let products = weighted_sum(row, by_column);
+            for lane in 0..LANES {
+                let nearness = products[lane] - halves[lane];
+                let is_more = nearness > most[lane];
+                most[lane] = if is_more { nearness } else { most[lane] };
+                lots[lane] = if is_more { lot } else { lots[lane] };
+            }
+        }
         let mut best = (f32::NEG_INFINITY, 0);
-        for (first, (by_column, halves)) in (0..).step_by(LANES).zip(&self.lots) {
-            let products = times(row, by_column);
-            for (number, (product, half)) in (first..).zip(products.iter().zip(halves)) {
-                if product - half > best.0 {
-                    best = (product - half, number);
-                }
+        for (lane, (most, lot)) in (0..).zip(most.into_iter().zip(lots)) {
+            let number = lot * LANES as u32 + lane;
+            if most > best.0 || (most == best.0 && number < best.1) {
+                best = (most, number);
             }
         }
         best.1

@@ -15,7 +15,6 @@ mod parting;
 #[cfg(test)]
 mod planted;
 mod principal;
-mod products;
 mod rows;
 #[cfg(test)]
 mod tests;

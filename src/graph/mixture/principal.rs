@@ -4,11 +4,11 @@
 use rayon::prelude::*;
 
 use super::eigen::{eigen, orthonormalize};
-use super::products::{add_outer, times};
 use super::rows::{Rows, strided};
 use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::random::SplitMix64;
+use crate::graph::scan::weighted_sum;
 
 /// Rows that the directions are found from, at most; evenly spread over all.
 const SAMPLE_MAX: usize = 8_192;
@@ -48,9 +48,18 @@ pub(super) fn principal<const WIDTH: usize>(
         }
     }
     let all: Vec<u32> = (0..rows.count() as u32).collect();
-    let turn = |block: &mut Vec<f32>, row: &[f32]| block.extend_from_slice(&times(row, &turned)[..kept]);
+    let turn = |block: &mut Vec<f32>, row: &[f32]| block.extend_from_slice(&weighted_sum(row, &turned)[..kept]);
     let values = in_blocks(rows, &all, &mean, cancellation, turn)?;
     Ok(Rows::of(values.concat(), kept, rows.count()))
+}
+
+/// Adds `row[i] · factors` to `sums[i]`: a transposed row times a row of `WIDTH` columns.
+fn add_outer<const WIDTH: usize>(sums: &mut [[f32; WIDTH]], row: &[f32], factors: &[f32; WIDTH]) {
+    for (sum, value) in sums.iter_mut().zip(row) {
+        for (sum, factor) in sum.iter_mut().zip(factors) {
+            *sum += value * factor;
+        }
+    }
 }
 
 /// Returns the mean of some rows and the mean of their squared lengths.
@@ -84,7 +93,7 @@ fn covariances_times<const WIDTH: usize>(
 ) -> Result<Vec<[f32; WIDTH]>> {
     let add = |sums: &mut Vec<[f32; WIDTH]>, row: &[f32]| {
         sums.resize(row.len(), [0.0; WIDTH]);
-        add_outer(sums, row, &times(row, basis));
+        add_outer(sums, row, &weighted_sum(row, basis));
     };
     let blocks = in_blocks(rows, sample, mean, cancellation, add)?;
     let mut total = vec![[0.0; WIDTH]; basis.len()];
@@ -106,7 +115,7 @@ fn directions<const WIDTH: usize>(
 ) -> Result<Vec<(f64, Vec<f64>)>> {
     let add = |sums: &mut Vec<[f32; WIDTH]>, row: &[f32]| {
         sums.resize(WIDTH, [0.0; WIDTH]);
-        let values = times(row, basis);
+        let values = weighted_sum(row, basis);
         add_outer(sums, &values, &values);
     };
     let blocks = in_blocks(rows, sample, mean, cancellation, add)?;
