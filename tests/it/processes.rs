@@ -175,6 +175,17 @@ fn an_interrupted_writer_ends_cleanly_and_the_next_run_continues() {
     assert_eq!(documents, [DOCUMENTS - pending, pending]);
 }
 
+/// Those that the allocator asks for would be cleared whole, 2 MiB, and most of that would not be used.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_program_has_no_huge_pages() {
+    let cli = Cli::new();
+    let running = Stopped::start(&cli);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", running.child.id())).unwrap();
+    assert!(status.contains("THP_enabled:\t0\n"), "{status}");
+    running.end().succeeded();
+}
+
 #[test]
 fn of_two_writers_one_is_told_to_wait_and_the_other_finishes() {
     let cli = Cli::new();

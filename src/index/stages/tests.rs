@@ -480,7 +480,7 @@ fn documents_of_the_last_version_are_compared_with_the_records_in_turn() {
     indexed.update("index");
     let records = rusqlite::Connection::open(indexed.path("index").join("cairn.db")).unwrap();
     let damage = "UPDATE passages SET section = 'x' WHERE document IN \
-                  (SELECT document FROM documents WHERE source_id = 'note-350')";
+                  (SELECT document FROM documents WHERE source_id = 'note-200')";
     assert_eq!(records.execute(damage, []).unwrap(), 1);
     drop(records);
     let put = |id: &str| {
@@ -488,7 +488,7 @@ fn documents_of_the_last_version_are_compared_with_the_records_in_turn() {
         indexed.runtime.block_on(index(&mut workspace, &sources, &indexed.performers, &indexed.options))
     };
     let lines = || indexed.workspace("index").snapshot().unwrap().canonical_lines().unwrap();
-    let of_note = |lines: &[String]| lines.iter().filter(|it| it.contains("note-350")).cloned().collect::<Vec<_>>();
+    let of_note = |lines: &[String]| lines.iter().filter(|it| it.contains("note-200")).cloned().collect::<Vec<_>>();
     let before = lines();
     assert_eq!(put("zy").unwrap().documents.added, 1);
     assert_eq!(of_note(&lines()), of_note(&before));

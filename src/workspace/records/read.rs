@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 
 /// Documents that a run reads although they are as the current version has them: what that took for unchanged by
 /// mistake, it would have for good.
-const COMPARED_MAX: usize = 512;
+const COMPARED_MAX: usize = 64;
 
 /// What a version keeps of a document's marker, which says by digests what the document is and how it was made into
 /// passages and questions: as long as the records say the same, it is the same.
