@@ -96,8 +96,7 @@ struct Surroundings {
 /// What the thread of a command may need for its stack: as much as the first thread of a program has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Has the system give this process pages of 4 KiB only. The allocator asks for huge ones, of 2 MiB, which are cleared
-/// whole whatever is used of them.
+/// Refuses huge pages: the allocator asks for them, and the system clears each whole, however little of it is used.
 fn refuse_huge_pages() {
     #[cfg(target_os = "linux")]
     let _otherwise_slower = rustix::thread::disable_transparent_huge_pages(true);

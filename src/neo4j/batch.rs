@@ -7,7 +7,7 @@ use neo4rs::BoltType;
 use super::kinds::Kind;
 use super::lease::Lease;
 use super::retry::Remedy;
-use super::session::{Failed, Session};
+use super::session::Failed;
 use super::statement::Statement;
 use crate::error::{Error, Result};
 
@@ -21,8 +21,8 @@ const BYTES_MAX: usize = 8 << 20;
 /// a longer one waits, up to 40 ms on Linux, until the server acknowledges its beginning, since the driver leaves
 /// Nagle's algorithm on.
 const MESSAGE_BYTES_MAX: usize = 7 << 10;
-/// Messages up to which a statement is sent in several rather than in a long one.
-const MESSAGES_MAX: usize = 16;
+/// Messages that the rows of a statement are sent in rather than in a long one: each has to be answered before the next.
+const MESSAGES_MAX: usize = 4;
 
 /// A row, and about how many bytes it is on the wire.
 pub(super) type SizedRow = (BoltType, usize);
@@ -41,7 +41,7 @@ pub(super) struct Work {
 enum Counted {
     /// It returns none.
     Nothing,
-    /// Of rows that it has written.
+    /// Of rows that it has written: fewer where an end is missing.
     Rows,
     /// Relationships of others that were deleted together with an element.
     Torn,
@@ -74,55 +74,44 @@ impl Work {
         Self { action: "delete what is gone", text: &kind.statements().delete, rows_max: ROWS_MAX, counts }
     }
 
-    /// Returns how many relationships of others were deleted, from the number that the statement returned for `due`
-    /// rows. A relationship with a missing end is not written, and only this check notices.
-    fn check(&self, session: &Session, count: i64, due: usize) -> Result<u64> {
-        let count = count.max(0).cast_unsigned();
-        match self.counts {
-            Counted::Rows if count != due as u64 => {
-                let missing = (due as u64).saturating_sub(count);
-                Err(session.damaged(format!("the ends of {missing} relationships are not there")))
-            }
-            Counted::Torn => Ok(count),
-            Counted::Rows | Counted::Nothing => Ok(0),
-        }
+    /// Returns how many relationships of others were deleted, from the number that the statement returned.
+    fn torn(&self, count: i64) -> u64 {
+        if self.counts == Counted::Torn { count.max(0).cast_unsigned() } else { 0 }
     }
 
     /// Returns the rows of each statement: as many as fit into a message, and in one all that are longer by themselves;
-    /// or all rows in one where that would be many messages.
+    /// or all rows in one where that would be too many messages.
     fn messages(&self, rows: Vec<SizedRow>) -> Vec<Vec<BoltType>> {
         let room = MESSAGE_BYTES_MAX.saturating_sub(self.text.len());
-        if rows.iter().map(|(_, bytes)| bytes).sum::<usize>() > room * MESSAGES_MAX {
+        let (mut message_of, mut count, mut left) = (Vec::with_capacity(rows.len()), 0, 0);
+        for (_, bytes) in &rows {
+            let is_long = *bytes > room;
+            if !is_long && *bytes > left {
+                (count, left) = (count + 1, room);
+            }
+            left -= if is_long { 0 } else { *bytes };
+            // The first message is that of long rows.
+            message_of.push(if is_long { 0 } else { count });
+        }
+        if count > MESSAGES_MAX {
             return vec![bare(rows)];
         }
-        let (short, long): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, bytes)| *bytes <= room);
-        let (mut messages, mut left) = (vec![bare(long)], 0);
-        for (row, bytes) in short {
-            if bytes > left {
-                messages.push(Vec::new());
-                left = room;
-            }
-            left -= bytes;
-            if let Some(message) = messages.last_mut() {
-                message.push(row);
-            }
+        let mut messages = vec![Vec::new(); count + 1];
+        for ((row, _), message) in rows.into_iter().zip(message_of) {
+            messages[message].push(row);
         }
         messages.retain(|rows| !rows.is_empty());
         messages
     }
 
-    /// Returns the statement for rows of which the sizes are known.
-    pub(super) fn statement_of(&self, rows: Vec<SizedRow>) -> Statement {
-        self.statement(bare(rows))
-    }
-
     /// Returns the statement for rows.
     pub(super) fn statement(&self, rows: Vec<BoltType>) -> Statement {
-        Statement::new(self.action, self.text).with_rows(rows)
+        let (count, statement) = (rows.len(), Statement::new(self.action, self.text).with_rows(rows));
+        if self.counts == Counted::Rows { statement.with_due(count) } else { statement }
     }
 }
 
-fn bare(rows: Vec<SizedRow>) -> Vec<BoltType> {
+pub(super) fn bare(rows: Vec<SizedRow>) -> Vec<BoltType> {
     rows.into_iter().map(|(row, _)| row).collect()
 }
 
@@ -190,7 +179,7 @@ impl<'a> Rows<'a> {
         let answer = answer.await.map_err(|error| Error::Internal(error.to_string()))?;
         let count = rows.len();
         match answer {
-            Ok(counts) => self.check(counts.as_deref(), count)?,
+            Ok(counts) => self.count(counts.as_deref()),
             Err(failed) if failed.remedy == Remedy::Split && count > 1 => self.send_halves(rows).await?,
             Err(failed) => return Err(failed.error),
         }
@@ -204,7 +193,7 @@ impl<'a> Rows<'a> {
             let count = part.len();
             tracing::debug!(rows = count, "a batch is sent in parts");
             match self.lease.batch(vec![self.work.statement(part.clone())]).send().await {
-                Ok(counts) => self.check(counts.as_deref(), count)?,
+                Ok(counts) => self.count(counts.as_deref()),
                 Err(failed) if failed.remedy == Remedy::Split && count > 1 => {
                     halves(part).into_iter().rev().for_each(|half| parts.push_front(half));
                 }
@@ -214,11 +203,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    fn check(&mut self, counts: Option<&[i64]>, due: usize) -> Result<()> {
-        if let Some(count) = counts.and_then(<[i64]>::first) {
-            self.torn += self.work.check(self.lease.session(), *count, due)?;
-        }
-        Ok(())
+    fn count(&mut self, counts: Option<&[i64]>) {
+        self.torn += counts.and_then(<[i64]>::first).map_or(0, |count| self.work.torn(*count));
     }
 }
 
@@ -231,15 +217,10 @@ pub(super) async fn send_at_once(
 ) -> Result<u64, Failed> {
     let messages = |(work, rows): (Work, _)| work.messages(rows).into_iter().map(move |rows| (work, rows));
     let parts: Vec<(Work, Vec<BoltType>)> = parts.into_iter().flat_map(messages).collect();
-    let due: Vec<(Work, usize)> = parts.iter().map(|(work, rows)| (*work, rows.len())).collect();
+    let works: Vec<Work> = parts.iter().map(|(work, _)| *work).collect();
     let statements = parts.into_iter().map(|(work, rows)| work.statement(rows)).chain([last]);
     let counts = lease.batch(statements.collect()).send().await?.unwrap_or_default();
-    let mut torn = 0;
-    for ((work, due), count) in due.into_iter().zip(counts) {
-        let checked = work.check(lease.session(), count, due);
-        torn += checked.map_err(|error| Failed { remedy: Remedy::GiveUp, error })?;
-    }
-    Ok(torn)
+    Ok(works.into_iter().zip(counts).map(|(work, count)| work.torn(count)).sum())
 }
 
 fn halves(mut rows: Vec<BoltType>) -> [Vec<BoltType>; 2] {
@@ -272,9 +253,10 @@ mod tests {
         };
         assert!(parts(&[]).is_empty());
         assert_eq!(parts(&[3_000, 3_000, 3_000]), [vec![0, 1], vec![2]]);
-        // Rows that are longer than a message by themselves go together, with others they would be no shorter.
+        // Rows that are longer than a message by themselves go together.
         assert_eq!(parts(&[9_000, 100, 9_000, 100]), [vec![0, 2], vec![1, 3]]);
-        assert_eq!(parts(&[3_000; 60]).len(), 1);
+        assert_eq!(parts(&[4_000; MESSAGES_MAX]).len(), MESSAGES_MAX);
+        assert_eq!(parts(&[4_000; MESSAGES_MAX + 1]).len(), 1);
         let text = work.text.len();
         assert_eq!(parts(&[MESSAGE_BYTES_MAX - text, 1]).len(), 2);
     }

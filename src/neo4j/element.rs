@@ -179,7 +179,7 @@ pub(super) struct Since {
 impl Element {
     /// Returns about how many bytes its row is on the wire.
     pub(super) fn wire_bytes(&self) -> usize {
-        self.properties.wire_bytes() + if self.ends.is_some() { 250 } else { 120 }
+        self.properties.wire_bytes() + if self.ends.is_some() { 250 } else { 220 }
     }
 
     /// Returns the row that writes it as an element of `kind`. Missing properties of its kind are null, which removes
@@ -220,6 +220,11 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Returns about how many bytes its row is on the wire.
+    pub(super) const fn wire_bytes(&self) -> usize {
+        if self.ends.is_some() { 120 } else { 60 }
+    }
+
     /// Returns a row that finds it.
     pub(super) fn into_row(self) -> BoltMap {
         let mut row = BoltMap::with_capacity(16);

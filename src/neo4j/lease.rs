@@ -92,10 +92,6 @@ impl Lease {
         Batch { session: self.session.clone(), number: self.batch, statements }
     }
 
-    pub(super) fn session(&self) -> &Session {
-        &self.session
-    }
-
     /// Writes what is to be written whole.
     pub(super) async fn write(&mut self, statements: Vec<Statement>) -> Result<()> {
         Ok(self.batch(statements).send().await.map(drop)?)
@@ -139,6 +135,10 @@ impl Batch {
             }
             Outcome::WasDone => Ok(None),
             Outcome::Refused => Err(Failed { remedy: Remedy::GiveUp, error: session.error(DatabaseError::Overtaken) }),
+            Outcome::Missing(rows) => {
+                let error = session.damaged(format!("the ends of {rows} relationships are not there"));
+                Err(Failed { remedy: Remedy::GiveUp, error })
+            }
         }
     }
 }

@@ -78,6 +78,8 @@ pub(super) enum Outcome {
     Refused,
     /// It was committed by an attempt whose answer was lost.
     WasDone,
+    /// A statement returned so many fewer rows than were due, and it was rolled back.
+    Missing(usize),
 }
 
 /// Why a transaction failed in the end.
@@ -171,7 +173,7 @@ impl Session {
     pub(super) async fn rows(&self, statement: &Statement) -> Result<Vec<Row>> {
         match self.write(vec![statement.clone()], None).await? {
             Outcome::Done(mut rows) => Ok(rows.pop().unwrap_or_default()),
-            Outcome::Refused | Outcome::WasDone => Ok(Vec::new()),
+            Outcome::Refused | Outcome::WasDone | Outcome::Missing(_) => Ok(Vec::new()),
         }
     }
 
@@ -179,7 +181,7 @@ impl Session {
     pub(super) async fn rows_of_each(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>> {
         match self.write(statements, None).await? {
             Outcome::Done(rows) => Ok(rows),
-            Outcome::Refused | Outcome::WasDone => Ok(Vec::new()),
+            Outcome::Refused | Outcome::WasDone | Outcome::Missing(_) => Ok(Vec::new()),
         }
     }
 
@@ -393,6 +395,10 @@ impl Checkout {
                     self.roll_back(transaction).await;
                     return Ok(if previous.is_none() { Outcome::Refused } else { Outcome::WasDone });
                 }
+            }
+            if let Some(missing) = statement.missing(&rows) {
+                self.roll_back(transaction).await;
+                return Ok(Outcome::Missing(missing));
             }
             results.push(rows);
         }

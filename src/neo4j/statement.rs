@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use neo4rs::{BoltList, BoltMap, BoltString, BoltType, Query};
+use neo4rs::{BoltList, BoltMap, BoltString, BoltType, Query, Row};
 
 /// Returns the text of a file under `cypher/`.
 macro_rules! cypher {
@@ -19,11 +19,13 @@ pub(super) struct Statement {
     pub(super) action: &'static str,
     text: Cow<'static, str>,
     parameters: BoltMap,
+    /// The number that it must return as `rows`.
+    due: Option<usize>,
 }
 
 impl Statement {
     pub(super) fn new(action: &'static str, text: &'static str) -> Self {
-        Self { action, text: Cow::Borrowed(text), parameters: BoltMap::new() }
+        Self { action, text: Cow::Borrowed(text), parameters: BoltMap::new(), due: None }
     }
 
     /// Replaces `place` in the text by a number: Cypher allows no parameter there.
@@ -41,6 +43,19 @@ impl Statement {
     /// Adds the parameter `rows`.
     pub(super) fn with_rows(self, rows: Vec<BoltType>) -> Self {
         self.with("rows", BoltType::List(BoltList { value: rows }))
+    }
+
+    /// Has its transaction rolled back unless it returns this number as `rows`.
+    pub(super) fn with_due(mut self, rows: usize) -> Self {
+        self.due = Some(rows);
+        self
+    }
+
+    /// Returns how many rows are missing from what it returned.
+    pub(super) fn missing(&self, returned: &[Row]) -> Option<usize> {
+        let count = returned.first().and_then(|row| row.get::<i64>("rows").ok()).unwrap_or_default();
+        let missing = self.due?.saturating_sub(usize::try_from(count).unwrap_or_default());
+        (missing > 0).then_some(missing)
     }
 
     /// Returns the driver's form.

@@ -214,4 +214,18 @@ mod tests {
         check("un\u{200b}able un\tun\u{0}", &[2, 4, 2, 2]);
         check(&"un".repeat(60), &[1]);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn the_longest_piece_is_that_of_a_plain_search(
+            pieces in proptest::collection::vec("[aé]{1,3}[abé]{0,3}", 1..30),
+            text in "[aé]{0,3}[abé]{0,6}",
+        ) {
+            let mut known = Pieces::with_room("");
+            (0..).zip(&pieces).for_each(|(number, piece)| known.insert(piece, number));
+            let begins = pieces.iter().filter(|piece| text.starts_with(piece.as_str()));
+            let longest = begins.max_by_key(|piece| piece.len()).map(|piece| &text[piece.len()..]);
+            proptest::prop_assert_eq!(known.longest_of(&text).map(|(_, rest)| rest), longest);
+        }
+    }
 }

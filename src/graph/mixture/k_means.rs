@@ -150,3 +150,35 @@ impl Centers {
         best.1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns the first of the centers with the most `row · center − |center|² / 2`.
+    fn plain(means: &[Vec<f32>], row: &[f32]) -> u32 {
+        let mut best = (f32::NEG_INFINITY, 0);
+        for (number, mean) in (0..).zip(means) {
+            let half = mean.iter().map(|value| value * value).sum::<f32>() / 2.0;
+            let nearness = row.iter().zip(mean).fold(0.0, |sum, (a, b)| sum + a * b) - half;
+            if nearness > best.0 {
+                best = (nearness, number);
+            }
+        }
+        best.1
+    }
+
+    proptest! {
+        /// Of few values, so that many are equally near.
+        #[test]
+        fn the_nearest_center_is_the_first_of_the_nearest(
+            means in prop::collection::vec(prop::collection::vec(-2_i8..3, 3), 0..150),
+            row in prop::collection::vec(prop::sample::select(vec![-1.0, -0.0, 0.0, 0.5, 1.0, f32::NAN]), 3),
+        ) {
+            let means: Vec<Vec<f32>> = means.iter().map(|it| it.iter().copied().map(f32::from).collect()).collect();
+            prop_assert_eq!(Centers::of(&means, 3).nearest(&row), plain(&means, &row));
+        }
+    }
+}

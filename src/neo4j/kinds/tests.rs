@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::super::element::MARKS;
+use neo4rs::{BoltString, BoltType};
+
+use super::super::element::{MARKS, Place, Since};
 use super::*;
 use crate::workspace::tests::indexed;
 
@@ -110,6 +112,57 @@ fn elements_are_what_their_kinds_declare() {
             for (name, value) in element.properties.iter() {
                 assert!(kind.properties().contains(&(*name, value.kind())), "`{name}` of {kind:?}: {value:?}");
             }
+        }
+    }
+}
+
+/// Returns how many bytes a value is on the wire, in PackStream.
+fn packed(value: &BoltType) -> usize {
+    let sized = |bytes: usize, short: usize| match bytes {
+        _ if bytes < short => 1,
+        0..256 => 2,
+        256..65_536 => 3,
+        _ => 5,
+    };
+    match value {
+        BoltType::Null(_) | BoltType::Boolean(_) => 1,
+        BoltType::Integer(integer) => match integer.value {
+            -16..128 => 1,
+            -128..-16 => 2,
+            -32_768..32_768 => 3,
+            -2_147_483_648..2_147_483_648 => 5,
+            _ => 9,
+        },
+        BoltType::Float(_) => 9,
+        BoltType::String(text) => sized(text.value.len(), 16) + text.value.len(),
+        BoltType::Bytes(bytes) => sized(bytes.value.len(), 0) + bytes.value.len(),
+        BoltType::List(list) => sized(list.value.len(), 16) + list.value.iter().map(packed).sum::<usize>(),
+        BoltType::Map(map) => {
+            let entry = |(name, value): (&BoltString, &BoltType)| {
+                sized(name.value.len(), 16) + name.value.len() + packed(value)
+            };
+            sized(map.value.len(), 16) + map.value.iter().map(entry).sum::<usize>()
+        }
+        _ => unreachable!("no row has such a value"),
+    }
+}
+
+/// What a publish sends together is bounded by what rows are expected to take.
+#[test]
+fn a_row_is_no_larger_than_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = indexed(folder.path());
+    let (snapshot, records) = (workspace.snapshot().unwrap(), workspace.records().unwrap());
+    let elements = Elements::new(&snapshot, &records, kept_records(&records).unwrap()).unwrap();
+    for kind in Kind::ALL {
+        for number in 0..elements.count(kind) {
+            let element = elements.element(kind, number).unwrap();
+            let ends = element.ends.map(|(from, to)| [(from, 70_000), (to, 70_000)]);
+            let place = Place { key: element.key, since: 70_000, ends };
+            assert!(packed(&BoltType::Map(place.into_row())) <= place.wire_bytes(), "{kind:?}");
+            let (expected, since) = (element.wire_bytes(), Since { own: 70_000, from: 70_000, to: 70_000 });
+            let bytes = packed(&element.into_row(kind, since));
+            assert!(bytes <= expected, "{kind:?}: {bytes} bytes instead of {expected}");
         }
     }
 }

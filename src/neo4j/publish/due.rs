@@ -10,7 +10,7 @@ use super::super::source::Elements;
 use crate::domain::Cancellation;
 use crate::error::Result;
 
-/// Returns the elements due, by kind, unless one of `stops` is requested.
+/// Returns the elements due, by kind, unless a stop is requested.
 pub(super) fn due(elements: &Elements<'_>, stops: [&Cancellation; 2]) -> Result<FxHashMap<Kind, Vec<Due>>> {
     let source = &elements.source;
     let of_version = |kind: Kind| -> Result<(Kind, Vec<Due>)> {

@@ -2,7 +2,7 @@
 //!
 //! New elements are added under the number of the next version, where no reader looks; retired ones are marked with the
 //! same number; one transaction switches the version and makes changes in place; then retired elements are deleted.
-//! Each step can be repeated: the next publish continues an interrupted one.
+//! Each step can be repeated: the next publish continues an interrupted one. A small change is made in one transaction.
 
 mod due;
 mod run;
@@ -145,9 +145,13 @@ fn run(
     if manifest.is_changed || snapshot.counts().without_vectors > 0 {
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
-    let (session, there) = handle.block_on(There::find(target))?;
-    let (documents, kept) = (records.documents()?, kept_records(records)?);
-    let source_hash = source_hash(&snapshot, &documents, &kept);
+    let list = |failed: &Cancellation| {
+        let (documents, kept) = (records.documents()?, kept_records(records)?);
+        failed.check()?;
+        Ok((source_hash(&snapshot, &documents, &kept), documents, kept))
+    };
+    let (found, listed) = beside(|| handle.block_on(There::find(target)), list);
+    let ((session, there), (source_hash, documents, kept)) = (found?, listed?);
     if let Some(version) = there.version_of(&source_hash, &manifest).filter(|_| repairs.is_none())
         && handle.block_on(schema::is_ready(&session, manifest.dimension))?
     {
@@ -162,6 +166,7 @@ fn run(
         scope.spawn(|_| published = Published::read(&published_path, there.state.as_ref()));
         Elements::new(&snapshot, records, kept)
     })?;
+    told(options, "comparing", 0, 0)?;
     let take = || {
         let owner = Owner::of(workspace);
         handle.block_on(there.take(&session, owner, published.as_ref(), &manifest, &given, options))
@@ -196,16 +201,16 @@ fn run(
     report
 }
 
-/// Takes the lease on a thread of its own, beside the work that `make` does; the latter is to end once it is refused.
-fn beside<L: Send, D>(
-    take: impl FnOnce() -> Result<L> + Send,
-    make: impl FnOnce(&Cancellation) -> D,
-) -> (Result<L>, D) {
-    let refused = &Cancellation::default();
+/// Runs `ask` on a thread of its own while this one runs `make`, which is cancelled if `ask` fails.
+fn beside<A: Send, M>(
+    ask: impl FnOnce() -> Result<A> + Send,
+    make: impl FnOnce(&Cancellation) -> Result<M>,
+) -> (Result<A>, Result<M>) {
+    let failed = &Cancellation::default();
     thread::scope(|scope| {
-        let taken = scope.spawn(|| take().inspect_err(|_| refused.cancel()));
-        let made = make(refused);
-        (taken.join().unwrap_or_else(|panic| resume_unwind(panic)), made)
+        let asked = scope.spawn(|| ask().inspect_err(|_| failed.cancel()));
+        let made = make(failed);
+        (asked.join().unwrap_or_else(|panic| resume_unwind(panic)), made)
     })
 }
 
@@ -251,7 +256,8 @@ impl There {
         Ok(renews_vectors)
     }
 
-    /// Takes the lease, and ensures that written elements can be found, unless [refused](Self::refuse).
+    /// Takes the lease, unless [refused](Self::refuse); ensures that written elements can be found, and drops indexes
+    /// over vectors that are to be replaced.
     async fn take(
         &self,
         session: &Session,
@@ -267,10 +273,14 @@ impl There {
         }
         schema::make_keys(session).await?;
         let lease = Lease::take(session, owner).await?;
-        if renews_vectors {
-            schema::drop_vectors(session).await?;
+        let dropped = if renews_vectors { schema::drop_vectors(session).await } else { Ok(()) };
+        match dropped {
+            Ok(()) => Ok(lease),
+            Err(error) => {
+                lease.give_back().await;
+                Err(error)
+            }
         }
-        Ok(lease)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use neo4rs::BoltType;
 use rustc_hash::FxHashMap;
 
-use super::super::batch::{Rows, SizedRow, Work, send_at_once};
+use super::super::batch::{Rows, SizedRow, Work, bare, send_at_once};
 use super::super::check::CheckReport;
 use super::super::element::{Place, put};
 use super::super::held::held;
@@ -86,7 +86,6 @@ impl Run<'_> {
         version: i64,
         report: &mut PublishReport,
     ) -> Result<()> {
-        self.tell("comparing")?;
         if self.repairs.is_some() {
             let unkeyed = [UNKEYED_RELATIONSHIPS.as_str(), UNKEYED_NODES.as_str()];
             let delete = |text| Statement::new("delete what has no key", text);
@@ -218,7 +217,7 @@ impl Run<'_> {
         let written = rows(&parts);
         parts.extend(self.changes(plan)?);
         let changed = rows(&parts) - written;
-        let at = |places: &[Place]| places.iter().map(|place| (place_row(place, None), PLACE_BYTES)).collect();
+        let at = |places: &[Place]| places.iter().map(|place| (place_row(place, None), place.wire_bytes())).collect();
         for (kind, steps) in plan.each() {
             parts.push((Work::mark(kind), at(&steps.revive)));
         }
@@ -258,7 +257,7 @@ impl Run<'_> {
             };
             Ok((Work::write(kind), numbers(steps).iter().map(row).collect::<Result<_>>()?))
         };
-        plan.each().map(rows).collect()
+        plan.each().filter(|(_, steps)| !numbers(steps).is_empty()).map(rows).collect()
     }
 
     fn state(&self, next: i64, phase: Phase) -> IndexState {
@@ -271,7 +270,7 @@ impl Run<'_> {
         self.tell("switching")?;
         let parts = self.changes(plan)?;
         let changed = parts.iter().map(|(_, rows)| rows.len() as u64).sum();
-        let mut statements: Vec<Statement> = parts.into_iter().map(|(work, rows)| work.statement_of(rows)).collect();
+        let mut statements: Vec<Statement> = parts.into_iter().map(|(work, rows)| work.statement(bare(rows))).collect();
         let is_clear = plan.steps.values().all(|steps| steps.gone().is_empty());
         let phase = if is_clear { Phase::Whole } else { Phase::Clearing };
         statements.push(self.state(next, phase).switch());
@@ -297,7 +296,7 @@ impl Run<'_> {
     async fn at_places(&mut self, stage: &'static str, work: Work, places: &[Place], until: Option<i64>) -> Result<()> {
         let mut rows = Rows::new(&mut self.lease, work);
         for place in places {
-            self.done += rows.push(place_row(place, until), PLACE_BYTES).await? as u64;
+            self.done += rows.push(place_row(place, until), place.wire_bytes()).await? as u64;
             told(self.options, stage, self.done, self.total)?;
         }
         let finished = rows.finish().await?;
@@ -313,9 +312,6 @@ impl Run<'_> {
 
 /// Documents that are written first, together with their passages.
 const SHOWN_DOCUMENTS: usize = 6;
-
-/// Bytes of a row that names an element, about.
-const PLACE_BYTES: usize = 64;
 
 /// Returns the row with the key of an element, and its last version.
 fn place_row(place: &Place, until: Option<i64>) -> BoltType {

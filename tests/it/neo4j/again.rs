@@ -78,6 +78,30 @@ fn foreign_deletions_and_additions_are_noticed_and_repaired() {
     assert_eq!(database.count("MATCH (c:Community) WHERE c.id IS NULL RETURN count(c) AS n"), 1);
 }
 
+/// Nothing that is counted tells that something of ours has another key now.
+#[test]
+#[ignore = "slow: `.ci/run` runs it"]
+fn a_relationship_without_its_end_ends_a_publish_before_readers_see_it() {
+    let Some(database) = database() else { return };
+    let cli = published_notes(&database);
+    let before = held(&database);
+    let other = "0123456789abcdef0123456789abcdef";
+    let changed = format!("MATCH (e:Entity {{name: 'Ada Lorne'}}) SET e.id = '{other}' RETURN count(*) AS n");
+    assert_eq!(database.count(&changed), 1);
+    cli.write("notes/new.txt", "Toll Tower\n\nToll Tower was built by Ada Lorne in 1920.");
+    cli.json(&["index", "notes"]);
+    let said = cli.run(["publish", "--neo4j", &database.uri, "-vvv"]);
+    assert!(said.status != Some(0) && said.stderr.contains("are not there"), "{said:#?}");
+    assert!(said.stderr.contains("is_known=true"), "{said:#?}");
+    assert_eq!(database.count("MATCH (i:Index) RETURN i.version AS n"), 1);
+    let is_new = "MATCH (d:Document) WHERE d.name CONTAINS 'Toll Tower' RETURN count(d) AS n";
+    assert_eq!(database.count(is_new), 0);
+    // The next one reads what is there, and puts it right.
+    cli.run(["publish", "--neo4j", &database.uri]).succeeded();
+    assert_whole(&cli, &database);
+    assert!(held(&database) != before);
+}
+
 #[test]
 #[ignore = "slow: `.ci/run` runs it"]
 fn what_another_published_meanwhile_is_read_back() {
