@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args};
 
 use super::args::{ModelArgs, PlaceArgs};
-use super::{Done, Surroundings, index, progress};
+use super::{Done, Surroundings, huge_pages, index, progress};
 use crate::config;
 use crate::domain::Document;
 use crate::error::{Error, Result};
@@ -72,6 +72,7 @@ async fn add(args: &AddArgs, document: Document, surroundings: &Surroundings) ->
     let path = surroundings.index(args.place.index.clone());
     let fill = FillOptions { models: args.models.options(), ..FillOptions::default() };
     let (mut workspace, performers) = surroundings.setup.open_to_fill(&path, &fill).await?;
+    huge_pages::allow_if_large(&workspace);
     let (sink, bar) = progress::sink(surroundings.screen);
     let options = IndexOptions {
         progress: Some(sink),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::index_args::{IndexArgs, QuestionArgs, WalkArgs};
 use super::publish::{self, publish_from};
 use super::watch::Watch;
-use super::{Done, Failure, Surroundings, dry_run, index_model, progress};
+use super::{Done, Failure, Surroundings, dry_run, huge_pages, index_model, progress};
 use crate::chunk::PASSAGE_TOKENS_MIN;
 use crate::chunk::{ChunkOptions, PassageUnit};
 use crate::config::{self, ModelRole, Settings};
@@ -49,6 +49,7 @@ pub(super) async fn run(args: IndexArgs, surroundings: &Surroundings) -> Done {
     let watch = if args.watch { Some(begin_to_watch(&sources, &options, surroundings)?) } else { None };
     let fill = args.fill_options(options.other_embedder);
     let (workspace, performers) = surroundings.setup.open_to_fill(&path, &fill).await?;
+    huge_pages::allow_if_large(&workspace);
     let (sources, warned) = (&sources, Vec::new());
     let (args, path, is_unpublished) = (&args, path.as_path(), false);
     let mut run = Run { args, path, sources, workspace, performers, options, surroundings, warned, is_unpublished };

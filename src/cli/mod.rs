@@ -18,6 +18,7 @@ mod eval_judge;
 mod explain;
 mod export;
 mod hints;
+mod huge_pages;
 mod index;
 mod index_args;
 mod index_model;
@@ -96,16 +97,10 @@ struct Surroundings {
 /// What the thread of a command may need for its stack: as much as the first thread of a program has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Refuses huge pages: the allocator asks for them, and the system clears each whole, however little of it is used.
-fn refuse_huge_pages() {
-    #[cfg(target_os = "linux")]
-    let _otherwise_slower = rustix::thread::disable_transparent_huge_pages(true);
-}
-
 /// Runs the program on its arguments and returns its exit status.
 #[must_use]
 pub fn main() -> u8 {
-    refuse_huge_pages();
+    huge_pages::refuse();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::args::{ModelArgs, PlaceArgs};
-use super::{Done, Surroundings, progress};
+use super::{Done, Surroundings, huge_pages, progress};
 use crate::domain::RemovedDocument;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal as _};
@@ -79,6 +79,7 @@ async fn remove(
     chosen: &[RemovedDocument],
     surroundings: &Surroundings,
 ) -> Result<IndexReport> {
+    huge_pages::allow_if_large(&workspace);
     let performers = surroundings.setup.to_fill(&workspace, &args.models.options(), &Calls::default()).await?;
     let (sink, bar) = progress::sink(surroundings.screen);
     let options = IndexOptions {

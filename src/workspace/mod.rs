@@ -425,6 +425,11 @@ impl Workspace {
         })
     }
 
+    /// Returns how many bytes its records take.
+    pub(crate) fn records_bytes(&self) -> u64 {
+        std::fs::metadata(self.path.join(RECORDS)).map_or(0, |records| records.len())
+    }
+
     /// Opens the last finished version.
     ///
     /// # Errors

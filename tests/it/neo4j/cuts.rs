@@ -9,7 +9,7 @@ use crate::support::bolt::{Answer, Cut, Proxy, peer, unanswered};
 use crate::support::neo4j::database;
 use crate::support::{Cli, at_most, at_once, block_on, canonical, index};
 
-use super::held;
+use super::{assert_whole, held};
 
 /// Connections that are cut at least; `--test torture` continues until all messages were covered.
 const CUTS_LEAST: usize = 8;
@@ -97,6 +97,28 @@ fn a_connection_may_be_cut_at_any_message() {
     }
     println!("{cuts} connections cut, at as many of {messages} messages, in {:?}", began.elapsed());
     assert!(messages > 40, "only {messages} messages");
+}
+
+/// A small change is one transaction; what a server has no memory for at once is written in steps.
+#[test]
+#[ignore = "slow: `.ci/run` runs it"]
+fn a_small_change_that_is_refused_for_want_of_memory_is_made_in_steps() {
+    let Some(database) = database() else { return };
+    let cli = Cli::new();
+    let proxy = Proxy::start_whole(&database.uri);
+    let publish = |edition: usize| {
+        let text = format!("Harl Mill\n\nHarl Mill was built by Ada Lorne in {}.", 1800 + edition);
+        cli.write("notes/mill.txt", text);
+        cli.json(&["index", "notes"]);
+        let said = cli.run(["publish", "--neo4j", &proxy.uri, "-vvv"]).succeeded().stderr;
+        assert_whole(&cli, &database);
+        assert_eq!(database.count("MATCH (i:Index) RETURN i.version AS n"), edition as i64);
+        ["note the plan", "note the state"].map(|it| said.contains(it))
+    };
+    assert_eq!(publish(1), [false, false], "one transaction");
+    proxy.after(0, Cut::Refused);
+    assert_eq!(publish(2), [true, true], "steps");
+    assert_eq!(publish(3), [false, false], "one transaction");
 }
 
 fn greatest_divisor(a: usize, b: usize) -> usize {

@@ -115,6 +115,9 @@ fn text(text: &str) -> Vec<u8> {
     [&[0xD0, text.len() as u8], text.as_bytes()].concat()
 }
 
+/// How a statement with rows begins.
+const ROWS: &[u8] = b"UNWIND $rows";
+
 /// A proxy before a server, which cuts or delays one connection or all of them.
 pub(crate) struct Proxy {
     pub(crate) uri: String,
@@ -142,6 +145,8 @@ pub(crate) enum Cut {
     Held,
     /// From then on there is no connection, as if the server had ended, until it is released.
     Gone,
+    /// The first of it and all later ones that has rows is refused, as by a server without memory for them.
+    Refused,
 }
 
 impl Proxy {
@@ -216,6 +221,18 @@ impl Passing {
         self.fault_at(number)
     }
 
+    /// Returns whether it refuses a message, once.
+    fn refuses(&self, message: &[u8]) -> bool {
+        let mut fault = self.fault.lock().unwrap();
+        let has_rows = || message.windows(ROWS.len()).any(|bytes| bytes == ROWS);
+        let is_due = matches!(*fault, Some((at, Cut::Refused)) if self.messages.load(Ordering::SeqCst) > at);
+        let is_refused = is_due && has_rows();
+        if is_refused {
+            *fault = None;
+        }
+        is_refused
+    }
+
     /// Returns the fault of a message.
     fn fault_at(&self, number: usize) -> Option<Cut> {
         let is_met = |(at, cut): &(usize, Cut)| number == *at || *cut == Cut::Gone && number > *at;
@@ -237,6 +254,10 @@ fn pass(
     let mut server = server.try_clone().ok()?;
     while let Some(message) = message(&mut client) {
         let cut = passing.admit();
+        if passing.refuses(&message) {
+            send(&mut client, &failure("Neo.TransientError.General.MemoryPoolOutOfMemoryError"))?;
+            continue;
+        }
         if matches!(cut, Some(Cut::Before | Cut::Gone)) {
             return None;
         }
