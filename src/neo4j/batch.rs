@@ -21,7 +21,7 @@ const BYTES_MAX: usize = 8 << 20;
 /// a longer one waits, up to 40 ms on Linux, until the server acknowledges its beginning, since the driver leaves
 /// Nagle's algorithm on.
 const MESSAGE_BYTES_MAX: usize = 7 << 10;
-/// Messages that the rows of a statement are sent in rather than in a long one: each has to be answered before the next.
+/// Messages that the rows of a statement are sent in rather than in a long one: each is answered before the next.
 const MESSAGES_MAX: usize = 4;
 
 /// A row, and about how many bytes it is on the wire.

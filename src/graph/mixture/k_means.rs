@@ -143,7 +143,7 @@ impl Centers {
         let mut best = (f32::NEG_INFINITY, 0);
         for (lane, (most, lot)) in (0..).zip(most.into_iter().zip(lots)) {
             let number = lot * LANES as u32 + lane;
-            if most > best.0 || (most == best.0 && number < best.1) {
+            if most > best.0 || (most >= best.0 && number < best.1) {
                 best = (most, number);
             }
         }

@@ -116,7 +116,7 @@ fn elements_are_what_their_kinds_declare() {
     }
 }
 
-/// Returns how many bytes a value is on the wire, in PackStream.
+/// Returns how many bytes a value is on the wire, in `PackStream`.
 fn packed(value: &BoltType) -> usize {
     let sized = |bytes: usize, short: usize| match bytes {
         _ if bytes < short => 1,

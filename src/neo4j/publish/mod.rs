@@ -145,12 +145,7 @@ fn run(
     if manifest.is_changed || snapshot.counts().without_vectors > 0 {
         return Err(Error::Unfinished { path: workspace.path().to_owned() });
     }
-    let list = |failed: &Cancellation| {
-        let (documents, kept) = (records.documents()?, kept_records(records)?);
-        failed.check()?;
-        Ok((source_hash(&snapshot, &documents, &kept), documents, kept))
-    };
-    let (found, listed) = beside(|| handle.block_on(There::find(target)), list);
+    let (found, listed) = beside(|| handle.block_on(There::find(target)), |failed| listed(records, &snapshot, failed));
     let ((session, there), (source_hash, documents, kept)) = (found?, listed?);
     if let Some(version) = there.version_of(&source_hash, &manifest).filter(|_| repairs.is_none())
         && handle.block_on(schema::is_ready(&session, manifest.dimension))?
@@ -201,6 +196,17 @@ fn run(
     report
 }
 
+/// Returns what is published of the records, after the fingerprint of all that is published.
+fn listed(
+    records: &Records,
+    snapshot: &Snapshot,
+    stop: &Cancellation,
+) -> Result<(String, Vec<StoredDocument>, Vec<KeptRecord>)> {
+    let (documents, kept) = (records.documents()?, kept_records(records)?);
+    stop.check()?;
+    Ok((source_hash(snapshot, &documents, &kept), documents, kept))
+}
+
 /// Runs `ask` on a thread of its own while this one runs `make`, which is cancelled if `ask` fails.
 fn beside<A: Send, M>(
     ask: impl FnOnce() -> Result<A> + Send,
@@ -209,8 +215,8 @@ fn beside<A: Send, M>(
     let failed = &Cancellation::default();
     thread::scope(|scope| {
         let asked = scope.spawn(|| ask().inspect_err(|_| failed.cancel()));
-        let made = make(failed);
-        (asked.join().unwrap_or_else(|panic| resume_unwind(panic)), made)
+        let done = make(failed);
+        (asked.join().unwrap_or_else(|panic| resume_unwind(panic)), done)
     })
 }
 

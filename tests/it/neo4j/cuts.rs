@@ -106,13 +106,13 @@ fn a_small_change_that_is_refused_for_want_of_memory_is_made_in_steps() {
     let Some(database) = database() else { return };
     let cli = Cli::new();
     let proxy = Proxy::start_whole(&database.uri);
-    let publish = |edition: usize| {
+    let publish = |edition: i64| {
         let text = format!("Harl Mill\n\nHarl Mill was built by Ada Lorne in {}.", 1800 + edition);
         cli.write("notes/mill.txt", text);
         cli.json(&["index", "notes"]);
         let said = cli.run(["publish", "--neo4j", &proxy.uri, "-vvv"]).succeeded().stderr;
         assert_whole(&cli, &database);
-        assert_eq!(database.count("MATCH (i:Index) RETURN i.version AS n"), edition as i64);
+        assert_eq!(database.count("MATCH (i:Index) RETURN i.version AS n"), edition);
         ["note the plan", "note the state"].map(|it| said.contains(it))
     };
     assert_eq!(publish(1), [false, false], "one transaction");
