@@ -6,12 +6,12 @@ use crate::workspace::Workspace;
 /// Bytes of the records of an index whose runs gain from them.
 const LARGE_BYTES_MIN: u64 = 256 << 20;
 
-/// Has the process have no huge pages.
+/// Refuses them, to programs that the process starts as well.
 pub(super) fn refuse() {
     set_refused(true);
 }
 
-/// Has the process have huge pages after all, if it works on a large index.
+/// Allows them after all, if the process works on a large index.
 pub(super) fn allow_if_large(workspace: &Workspace) {
     if workspace.records_bytes() >= LARGE_BYTES_MIN {
         set_refused(false);

@@ -1,8 +1,8 @@
-//! Products of vectors in 8 bits, with the widest instructions that the processor has.
+//! Loops over vectors and their products, with the widest instructions that the processor has.
 //!
-//! The loop is compiled for each instruction set and dispatched at each call. For processors that multiply and add 64
-//! pairs of bytes at once, it is written by hand, because no compiler finds that instruction. Integer sums are exact,
-//! so all variants give the same result.
+//! Each loop is compiled for several instruction sets and dispatched at each call. For processors that multiply and add
+//! 64 pairs of bytes at once, products of codes are written by hand, because no compiler finds that instruction. Integer
+//! sums are exact, so all variants give the same result.
 //! So do those of floats: each value is rounded by itself, and no variant may multiply and add in one step.
 
 #![allow(unsafe_code)]

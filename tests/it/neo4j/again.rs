@@ -84,7 +84,6 @@ fn foreign_deletions_and_additions_are_noticed_and_repaired() {
 fn a_relationship_without_its_end_ends_a_publish_before_readers_see_it() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);
-    let before = held(&database);
     let other = "0123456789abcdef0123456789abcdef";
     let changed = format!("MATCH (e:Entity {{name: 'Ada Lorne'}}) SET e.id = '{other}' RETURN count(*) AS n");
     assert_eq!(database.count(&changed), 1);
@@ -99,7 +98,6 @@ fn a_relationship_without_its_end_ends_a_publish_before_readers_see_it() {
     // The next one reads what is there, and puts it right.
     cli.run(["publish", "--neo4j", &database.uri]).succeeded();
     assert_whole(&cli, &database);
-    assert!(held(&database) != before);
 }
 
 #[test]
