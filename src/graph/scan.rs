@@ -1,9 +1,9 @@
 //! Loops over vectors and their products, with the widest instructions that the processor has.
 //!
 //! Each loop is compiled for several instruction sets and dispatched at each call. For processors that multiply and add
-//! 64 pairs of bytes at once, products of codes are written by hand, because no compiler finds that instruction. Integer
-//! sums are exact, so all variants give the same result.
-//! So do those of floats: each value is rounded by itself, and no variant may multiply and add in one step.
+//! 64 pairs of bytes at once, products of codes are written by hand, because no compiler finds that instruction.
+//! Integer sums are exact, so all variants give the same result. So do those of floats: each value is rounded by
+//! itself, and no variant may multiply and add in one step.
 
 #![allow(unsafe_code)]
 
