@@ -104,6 +104,40 @@ fn summed<const WIDTH: usize>(factors: &[f32], rows: &[[f32; WIDTH]]) -> [f32; W
     sums
 }
 
+/// Centers side by side, in columns: the coordinates of each, and half of the square of its length.
+pub(crate) struct Centers<const WIDTH: usize> {
+    pub(crate) coordinates: Vec<[f32; WIDTH]>,
+    pub(crate) halves: [f32; WIDTH],
+}
+
+/// The loop over centers that keeps the nearest of each column, and then that of all.
+#[expect(clippy::inline_always, reason = "only inlined code takes on the instructions of its caller")]
+#[inline(always)]
+fn nearest_of<const WIDTH: usize>(row: &[f32], centers: &[Centers<WIDTH>]) -> u32 {
+    let (mut most, mut numbers) = ([f32::NEG_INFINITY; WIDTH], std::array::from_fn(|column| column as u32));
+    let columns: [u32; WIDTH] = numbers;
+    for (first, Centers { coordinates, halves }) in (0..).step_by(WIDTH).zip(centers) {
+        let products = summed(row, coordinates);
+        for column in 0..WIDTH {
+            let nearness = products[column] - halves[column];
+            let is_more = nearness > most[column];
+            most[column] = if is_more { nearness } else { most[column] };
+            numbers[column] = if is_more { first + columns[column] } else { numbers[column] };
+        }
+    }
+    let mut width = WIDTH;
+    while width > 1 {
+        width /= 2;
+        for (column, other) in (0..width).zip(width..) {
+            let is_first = (most[other] >= most[column]) & (numbers[other] < numbers[column]);
+            let is_nearer = (most[other] > most[column]) | is_first;
+            most[column] = if is_nearer { most[other] } else { most[column] };
+            numbers[column] = if is_nearer { numbers[other] } else { numbers[column] };
+        }
+    }
+    numbers[0]
+}
+
 #[cfg(target_arch = "x86_64")]
 mod wide {
     //! The loops for processors of the last ten years.
@@ -141,6 +175,11 @@ mod wide {
     #[target_feature(enable = "avx2")]
     pub(super) fn summed_avx2<const WIDTH: usize>(factors: &[f32], rows: &[[f32; WIDTH]]) -> [f32; WIDTH] {
         super::summed(factors, rows)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn nearest_avx2<const WIDTH: usize>(row: &[f32], centers: &[super::Centers<WIDTH>]) -> u32 {
+        super::nearest_of(row, centers)
     }
 
     #[target_feature(enable = "avx2")]
@@ -406,6 +445,18 @@ pub(crate) fn weighted_sum<const WIDTH: usize>(factors: &[f32], rows: &[[f32; WI
         return unsafe { wide::summed_avx2(factors, rows) };
     }
     summed(factors, rows)
+}
+
+/// Returns the number of the center nearest to `row`: the first of those with the most `row · center − |center|² / 2`.
+/// `WIDTH` is a power of two.
+pub(crate) fn nearest<const WIDTH: usize>(row: &[f32], centers: &[Centers<WIDTH>]) -> u32 {
+    const { assert!(WIDTH.is_power_of_two(), "columns are compared in pairs") };
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: as in `dot`: the processor has the instructions.
+        return unsafe { wide::nearest_avx2(row, centers) };
+    }
+    nearest_of(row, centers)
 }
 
 #[cfg(test)]

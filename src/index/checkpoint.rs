@@ -70,6 +70,7 @@ impl Run {
         };
         self.tell("publishing so far", documents);
         let began = Instant::now();
+        self.commit()?;
         let last = self.last_version()?;
         let built = self.build(last, (WhenSpent::GoOn, None), Extent::Partial, handle)?;
         tracing::info!(version = built.version.0, documents, "a version on the way");

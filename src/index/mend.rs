@@ -75,7 +75,7 @@ impl Run {
         if has_strays || (mended.left.is_empty() && !remade.is_empty()) {
             self.writer.records().remove_strays()?;
         }
-        self.make(batch)?;
+        self.make_all(batch)?;
         Ok(Some(mended))
     }
 

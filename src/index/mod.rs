@@ -15,6 +15,7 @@ mod estimate;
 mod expected;
 mod extract;
 mod generate;
+mod making;
 mod mend;
 mod options;
 mod plan;

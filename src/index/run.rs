@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use tokio::runtime::Handle;
 
@@ -20,10 +19,10 @@ use super::shortened::Shortened;
 use super::stages;
 use super::stages::known::Earlier;
 use super::stages::vectors::{self, WhenSpent};
-use super::unit::{Batch, MadeUnit, fingerprint, unit};
+use super::unit::{Batch, fingerprint};
 use super::version::{self, Built, Past};
 use super::{extract, generate, mend, units, warnings};
-use crate::domain::{Cancellation, Counts, DocumentId, IndexVersion, Progress, Skip};
+use crate::domain::{Counts, DocumentId, IndexVersion, Progress, Skip};
 use crate::embed::Embedder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{SourceDocument, SourceItem, is_of_record_without_id};
@@ -31,12 +30,12 @@ use crate::llm::{ChatModel, SetAside};
 use crate::skill::Performers;
 use crate::store::GraphReader as _;
 use crate::telemetry;
-use crate::workspace::{Extent, IndexCheck, LastVersion, StoredDocument, Workspace, WorkspaceOptions, Writer};
+use crate::workspace::{
+    DocumentUnit, Extent, IndexCheck, LastVersion, StoredDocument, Workspace, WorkspaceOptions, Writer,
+};
 
 /// The prefix of the preset of the hierarchy in the settings of an index.
 pub(super) const HIERARCHY: &str = "hierarchy by ";
-/// Bytes of text that a run still turns into units after a stop: that takes a moment.
-const FINISHED_BYTES_MAX: usize = 1 << 20;
 
 /// Brings a workspace up to date with its sources, and makes a version of it if anything changed.
 ///
@@ -123,6 +122,7 @@ pub(super) async fn start(
             warnings,
             started,
             shortened: Shortened::default(),
+            made: Vec::new(),
             checkpoints: 0,
             ahead: Ahead::default(),
         };
@@ -154,7 +154,9 @@ pub(super) struct Run {
     skips: Vec<Skip>,
     warnings: Vec<String>,
     /// Documents of which a limit left something out.
-    shortened: Shortened,
+    pub(super) shortened: Shortened,
+    /// Units that are not committed yet.
+    pub(super) made: Vec<DocumentUnit>,
     /// Checkpoints that it made.
     pub(super) checkpoints: u64,
     pub(super) started: Instant,
@@ -394,7 +396,7 @@ impl Run {
         }
     }
 
-    fn fingerprint(&self) -> String {
+    pub(super) fn fingerprint(&self) -> String {
         fingerprint(&self.options.chunk, self.embedder.as_ref())
     }
 
@@ -430,7 +432,7 @@ impl Run {
         let run = &mut *self;
         let roots = sources.visit(&ingest, &mut |item| {
             if run.options.cancellation.is_cancelled() {
-                run.commit(&mut batch)?;
+                run.make(&mut batch)?;
                 return Err(Error::Cancelled);
             }
             match item {
@@ -454,17 +456,21 @@ impl Run {
                         }
                     }
                     if batch.is_full() {
-                        run.commit(&mut batch)?;
+                        run.make(&mut batch)?;
                         run.checkpoint(&mut schedule, seen, handle)?;
                     }
                 }
             }
             Ok(())
-        })?;
+        });
+        if roots.is_ok() {
+            self.make(&mut batch)?;
+        }
+        self.commit()?;
+        let roots = roots?;
         if seen == 0 && (known == 0 || !roots.is_empty()) {
             return Err(sources.no_documents(&self.skips));
         }
-        self.commit(&mut batch)?;
         let unseen = plan.unseen(&roots, self.options.most_gone);
         self.warnings.extend(warnings::of_reading((&plan, &unseen), &roots, (&self.skips, seen)));
         self.writer.records().remove_documents(&unseen.gone)?;
@@ -528,66 +534,23 @@ impl Run {
         let mut renewed = 0;
         for StoredDocument { id, root, content, .. } in old {
             if self.options.cancellation.is_cancelled() {
+                self.commit()?;
                 return Err(Error::Cancelled);
             }
             let Some(unit) = self.writer.records().document_unit(id)? else { continue };
             batch.push(SourceDocument { root: root.to_string(), content, document: unit.document });
             renewed += 1;
             if batch.is_full() {
-                self.commit(&mut batch)?;
+                self.make(&mut batch)?;
             }
         }
-        self.commit(&mut batch)?;
+        self.make(&mut batch)?;
+        self.commit()?;
         Ok(DocumentCounts {
             changed: counts.changed + renewed,
             unchanged: counts.unchanged.saturating_sub(renewed),
             ..counts
         })
-    }
-
-    /// Makes the units of documents and commits them.
-    pub(super) fn make(&mut self, found: Vec<SourceDocument>) -> Result<()> {
-        let mut batch = Batch::default();
-        for source in found {
-            batch.push(source);
-            if batch.is_full() {
-                self.commit(&mut batch)?;
-            }
-        }
-        self.commit(&mut batch)
-    }
-
-    /// Builds the units of a batch and commits them, each whole. After a stop, a small batch is finished; of a large
-    /// one, the finished units are kept.
-    fn commit(&mut self, batch: &mut Batch) -> Result<()> {
-        let Batch { documents: found, bytes } = std::mem::take(batch);
-        let patient = Cancellation::default();
-        let cancellation = if bytes <= FINISHED_BYTES_MAX { &patient } else { &self.options.cancellation };
-        let fingerprint = self.fingerprint();
-        let (embedder, chunk) = (self.embedder.as_ref(), &self.options.chunk);
-        let unit_of = |found| unit(found, fingerprint.clone(), embedder, chunk, cancellation);
-        let made: Vec<Result<MadeUnit>> = found.into_par_iter().map(unit_of).collect();
-        let (mut units, mut stopped) = (Vec::with_capacity(made.len()), None);
-        for made in made {
-            match made {
-                Ok(MadeUnit { unit, cut }) => {
-                    if let Some(what) = cut {
-                        self.shortened.note(&unit.document.uri, &what);
-                    }
-                    units.push(unit);
-                }
-                Err(error) => stopped = Some(error),
-            }
-        }
-        let is_written = self.writer.records().has_written()?;
-        for unit in units.iter_mut().filter(|_| is_written) {
-            if let Some(old) = self.writer.records().document_unit(unit.document.id)? {
-                generate::keep_written(unit, old);
-            }
-        }
-        tracing::debug!(documents = units.len(), "units made");
-        self.writer.records().commit_units(&units)?;
-        stopped.map_or(Ok(()), Err)
     }
 
     pub(super) fn tell(&self, stage: &'static str, done: u64) {

@@ -14,7 +14,7 @@ use crate::workspace::{DocumentUnit, PassageUnit};
 /// Version of the rules that make passages and questions: raised when they make others of the same text.
 const RULES: u32 = 7;
 /// Documents that are worked on together.
-const BATCH_DOCUMENTS: usize = 256;
+const BATCH_DOCUMENTS: usize = 2_048;
 /// Approximate bytes of text that are processed together.
 const BATCH_BYTES: usize = 4 << 20;
 

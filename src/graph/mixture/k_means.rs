@@ -6,7 +6,7 @@ use super::rows::{Rows, strided};
 use crate::domain::Cancellation;
 use crate::error::Result;
 use crate::graph::random::SplitMix64;
-use crate::graph::scan::weighted_sum;
+use crate::graph::scan::{Centers, nearest};
 
 /// Centers that a row is compared with at a time.
 const LANES: usize = 32;
@@ -37,14 +37,14 @@ pub(super) fn k_means(
     let mut means = starts(&sample, count, options.seed, cancellation)?;
     let mut nearest = Vec::new();
     for _ in 0..options.rounds_max {
-        let found = Centers::of(&means, rows.columns()).assign(&sample, cancellation)?;
+        let found = assign(&means, &sample, cancellation)?;
         if found == nearest {
             break;
         }
         nearest = found;
         update(&mut means, &sample, &nearest);
     }
-    Centers::of(&means, rows.columns()).assign(rows, cancellation)
+    assign(&means, rows, cancellation)
 }
 
 /// Returns rows to start from, drawn by the squares of their distances from earlier ones. Fewer if not enough rows
@@ -93,62 +93,33 @@ fn update(means: &mut [Vec<f32>], rows: &Rows, nearest: &[u32]) {
     }
 }
 
-/// Means, interleaved [`LANES`] at a time.
-struct Centers {
-    /// For each lot, the means by column, and half of the square of the length of each mean.
-    lots: Vec<(Vec<[f32; LANES]>, [f32; LANES])>,
+/// Returns means side by side, as many as are compared with at a time.
+fn side_by_side(means: &[Vec<f32>], columns: usize) -> Vec<Centers<LANES>> {
+    let centers = |means: &[Vec<f32>]| {
+        // Nothing is near a missing center.
+        let mut centers = Centers { coordinates: vec![[0.0; LANES]; columns], halves: [f32::INFINITY; LANES] };
+        for (lane, (mean, half)) in means.iter().zip(&mut centers.halves).enumerate() {
+            centers.coordinates.iter_mut().zip(mean).for_each(|(column, value)| column[lane] = *value);
+            *half = mean.iter().map(|value| value * value).sum::<f32>() / 2.0;
+        }
+        centers
+    };
+    means.chunks(LANES).map(centers).collect()
 }
 
-impl Centers {
-    fn of(means: &[Vec<f32>], columns: usize) -> Self {
-        let lot = |means: &[Vec<f32>]| {
-            let mut by_column = vec![[0.0; LANES]; columns];
-            // Nothing is near a missing center.
-            let mut halves = [f32::INFINITY; LANES];
-            for (lane, (mean, half)) in means.iter().zip(&mut halves).enumerate() {
-                by_column.iter_mut().zip(mean).for_each(|(column, value)| column[lane] = *value);
-                *half = mean.iter().map(|value| value * value).sum::<f32>() / 2.0;
-            }
-            (by_column, halves)
-        };
-        Self { lots: means.chunks(LANES).map(lot).collect() }
-    }
-
-    fn assign(&self, rows: &Rows, cancellation: &Cancellation) -> Result<Vec<u32>> {
-        let mut found = vec![0; rows.count()];
-        let blocks = found.par_chunks_mut(ROWS_PER_BLOCK).enumerate();
-        let of_block = |(block, found): (usize, &mut [u32])| {
-            for (row, nearest) in (block * ROWS_PER_BLOCK..).zip(found) {
-                *nearest = self.nearest(rows.row(row));
-            }
-            cancellation.check()
-        };
-        blocks.try_for_each(of_block)?;
-        Ok(found)
-    }
-
-    /// Returns the number of the nearest center: the first of those with the most `row · center − |center|² / 2`.
-    fn nearest(&self, row: &[f32]) -> u32 {
-        // Of each lane, so that no step depends on the one before.
-        let (mut most, mut lots) = ([f32::NEG_INFINITY; LANES], [0; LANES]);
-        for (lot, (by_column, halves)) in (0..).zip(&self.lots) {
-            let products = weighted_sum(row, by_column);
-            for lane in 0..LANES {
-                let nearness = products[lane] - halves[lane];
-                let is_more = nearness > most[lane];
-                most[lane] = if is_more { nearness } else { most[lane] };
-                lots[lane] = if is_more { lot } else { lots[lane] };
-            }
+/// Returns the number of the nearest mean for each row.
+fn assign(means: &[Vec<f32>], rows: &Rows, cancellation: &Cancellation) -> Result<Vec<u32>> {
+    let centers = side_by_side(means, rows.columns());
+    let mut found = vec![0; rows.count()];
+    let blocks = found.par_chunks_mut(ROWS_PER_BLOCK).enumerate();
+    let of_block = |(block, found): (usize, &mut [u32])| {
+        for (row, number) in (block * ROWS_PER_BLOCK..).zip(found) {
+            *number = nearest(rows.row(row), &centers);
         }
-        let mut best = (f32::NEG_INFINITY, 0);
-        for (lane, (most, lot)) in (0..).zip(most.into_iter().zip(lots)) {
-            let number = lot * LANES as u32 + lane;
-            if most > best.0 || (most >= best.0 && number < best.1) {
-                best = (most, number);
-            }
-        }
-        best.1
-    }
+        cancellation.check()
+    };
+    blocks.try_for_each(of_block)?;
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -178,7 +149,7 @@ mod tests {
             row in prop::collection::vec(prop::sample::select(vec![-1.0, -0.0, 0.0, 0.5, 1.0, f32::NAN]), 3),
         ) {
             let means: Vec<Vec<f32>> = means.iter().map(|it| it.iter().copied().map(f32::from).collect()).collect();
-            prop_assert_eq!(Centers::of(&means, 3).nearest(&row), plain(&means, &row));
+            prop_assert_eq!(nearest(&row, &side_by_side(&means, 3)), plain(&means, &row));
         }
     }
 }
