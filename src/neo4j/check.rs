@@ -147,7 +147,7 @@ fn key_of(kind: Kind, row: &Row) -> Option<Key> {
     let column = |name: &str| unhex(row.get::<&str>(name).ok()?);
     match kind.ends() {
         None => column("id"),
-        Some(_) => Some(relationship_key(kind, &column("from")?, &column("to")?)),
+        Some(_) => Some(relationship_key(&column("from")?, &column("to")?)),
     }
 }
 

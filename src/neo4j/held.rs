@@ -22,7 +22,7 @@ pub(super) async fn held(session: &Session, kind: Kind) -> Result<Vec<Held>> {
             Some(_) => Some([(key_of("from")?, row.get("fromSince").ok()?), (key_of("to")?, row.get("toSince").ok()?)]),
         };
         Some(Held {
-            key: ends.map_or_else(|| key_of("id"), |[(from, _), (to, _)]| Some(relationship_key(kind, &from, &to)))?,
+            key: ends.map_or_else(|| key_of("id"), |[(from, _), (to, _)]| Some(relationship_key(&from, &to)))?,
             ends,
             since: row.get("since").ok()?,
             until: row.get("until").ok()?,

@@ -16,12 +16,14 @@ use super::element::{Key, Properties};
 use super::kinds::{COUNTS, Kind};
 use super::lease::Lease;
 use super::plan::{Due, Held, Plan, Side};
+use super::publish::ELEMENTS;
 use super::session::Session;
 use super::source::relationship_key;
 use super::state::{GRAPH_FORMAT, IndexState};
 use super::statement::Statement;
 use super::whole_file::{self, section};
 use crate::error::{Error, Result};
+use crate::workspace::Seal;
 use crate::workspace::sections::Sections;
 
 /// How many nodes or relationships a database has, by label or type.
@@ -31,6 +33,9 @@ pub(super) type KindCounts = BTreeMap<String, i64>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Origin {
     format: i64,
+    /// What the program that published makes of a source.
+    #[serde(default)]
+    elements: u32,
     /// Which publish left it.
     publish: String,
     /// The lease that the publish held.
@@ -41,8 +46,8 @@ pub(super) struct Origin {
 impl Origin {
     /// Returns the state published by the holder of `lease`, with the database's current counts.
     pub(super) async fn of(session: &Session, publish: &str, lease: &Lease) -> Result<Self> {
-        let (format, publish, epoch) = (GRAPH_FORMAT, publish.to_owned(), lease.epoch);
-        Ok(Self { format, publish, epoch, counts: counts(session).await? })
+        let (publish, epoch) = (publish.to_owned(), lease.epoch);
+        Ok(Self { format: GRAPH_FORMAT, elements: ELEMENTS, publish, epoch, counts: counts(session).await? })
     }
 }
 
@@ -63,7 +68,12 @@ async fn counts(session: &Session) -> Result<KindCounts> {
 pub(super) struct Published {
     origin: Origin,
     held: FxHashMap<Kind, Vec<Held>>,
+    /// Of each unit, the seal of its document and its size on the wire; empty if they were not kept.
+    sealed: Vec<(Seal, u32)>,
 }
+
+/// Units as they were published, by the seals of their documents: what has the same seal has the same unit.
+pub(super) type KnownUnits = FxHashMap<(Key, Seal), Due>;
 
 impl Published {
     /// Reads the published state that a database names; none if another or none is kept, if a program with fewer kinds
@@ -79,7 +89,17 @@ impl Published {
         if held.is_none() {
             tracing::warn!(path = %path.display(), "the published state is read back, because its file is damaged");
         }
-        Some(Self { origin, held: held? })
+        Some(Self { origin, held: held?, sealed: sealed(&sections).unwrap_or_default() })
+    }
+
+    /// Returns the units whose documents have seals, as long as the program makes the same units of these.
+    pub(super) fn units(&self) -> KnownUnits {
+        let Self { origin, held, sealed } = self;
+        let units = held.get(&Kind::Unit).filter(|_| origin.elements == ELEMENTS).into_iter().flatten();
+        let known = |(held, (seal, bytes)): (&Held, &(Seal, u32))| {
+            ((held.key, *seal), Due { key: held.key, digest: held.digest, bytes: *bytes, ends: None })
+        };
+        units.zip(sealed).filter(|(_, (seal, _))| *seal != NO_SEAL).map(known).collect()
     }
 
     /// Returns the documents.
@@ -108,16 +128,27 @@ const KEYS: &str = "keys";
 const ENDS: &str = "ends";
 const SINCE: &str = "since";
 const DIGESTS: &str = "digests";
+const SEALS: &str = "seals";
+const SIZES: &str = "sizes";
+
+/// In place of a seal that there is not.
+const NO_SEAL: Seal = [0; 16];
 
 /// Keeps the published state: all elements due, with their first versions from `plan`.
 ///
-/// Of each node it keeps the key, of each relationship the numbers of its ends, and of both a version and a digest.
-pub(super) fn write(path: &Path, origin: &Origin, sides: &FxHashMap<Kind, Side>, plan: &Plan) -> Result<()> {
+/// Of each node it keeps the key, of each relationship the numbers of its ends, of both a version and a digest, and of
+/// units the `seals` of their documents.
+pub(super) fn write(
+    path: &Path,
+    origin: &Origin,
+    (sides, seals): (&FxHashMap<Kind, Side>, &FxHashMap<Key, Seal>),
+    plan: &Plan,
+) -> Result<()> {
     let json = serde_json::to_vec(origin).map_err(|error| Error::Internal(error.to_string()))?;
     let nodes = Kind::ALL.into_par_iter().filter(|kind| kind.ends().is_none());
     let numbers: Numbers = nodes.filter_map(|kind| Some((kind, numbers(&sides.get(&kind)?.due)))).collect();
     let parts = |kind: Kind| match (sides.get(&kind), plan.of(kind)) {
-        (Some(Side { due, .. }), Some(steps)) => parts(kind, due, &steps.since, &numbers),
+        (Some(Side { due, .. }), Some(steps)) => parts(kind, (due, seals), &steps.since, &numbers),
         _ => Ok(Vec::new()),
     };
     let parts: Vec<Vec<(String, Vec<u8>)>> = Kind::ALL.into_par_iter().map(parts).collect::<Result<_>>()?;
@@ -133,7 +164,12 @@ fn numbers(due: &[Due]) -> FxHashMap<Key, u32> {
 }
 
 /// Returns the sections of a kind.
-fn parts(kind: Kind, due: &[Due], since: &[i64], numbers: &Numbers) -> Result<Vec<(String, Vec<u8>)>> {
+fn parts(
+    kind: Kind,
+    (due, seals): (&[Due], &FxHashMap<Key, Seal>),
+    since: &[i64],
+    numbers: &Numbers,
+) -> Result<Vec<(String, Vec<u8>)>> {
     let wrong = |what: &str| Error::Internal(format!("what was published has {what}"));
     let mut parts = Vec::new();
     let mut add = |part: &str, bytes: Vec<u8>| parts.push((section_name(kind, part), bytes));
@@ -155,6 +191,10 @@ fn parts(kind: Kind, due: &[Due], since: &[i64], numbers: &Numbers) -> Result<Ve
     add(SINCE, bytemuck::cast_slice(&since).to_vec());
     if has_digests(kind) {
         add(DIGESTS, due.iter().flat_map(|due| due.digest.to_ne_bytes()).collect());
+    }
+    if kind == Kind::Unit && !seals.is_empty() {
+        add(SEALS, due.iter().flat_map(|due| *seals.get(&due.key).unwrap_or(&NO_SEAL)).collect());
+        add(SIZES, due.iter().flat_map(|due| due.bytes.to_ne_bytes()).collect());
     }
     Ok(parts)
 }
@@ -192,7 +232,7 @@ fn held(sections: &Sections) -> Option<FxHashMap<Kind, Vec<Held>>> {
                 let end = |nodes: &[Held], number: u32| (nodes[number as usize].key, nodes[number as usize].since);
                 let read = |[a, b]: &[u32; 2]| {
                     let (a, b) = (end(from, *a), end(to, *b));
-                    (relationship_key(kind, &a.0, &b.0), Some([a, b]))
+                    (relationship_key(&a.0, &b.0), Some([a, b]))
                 };
                 pairs.par_iter().map(read).enumerate().take(since.len()).map(held).collect()
             }
@@ -203,6 +243,14 @@ fn held(sections: &Sections) -> Option<FxHashMap<Kind, Vec<Held>>> {
         all.insert(kind, of_kind);
     }
     Some(all)
+}
+
+/// Returns the seals of documents and the sizes of their units.
+fn sealed(sections: &Sections) -> Option<Vec<(Seal, u32)>> {
+    let part = |part: &str| section(sections, &section_name(Kind::Unit, part));
+    let seals: &[Seal] = bytemuck::try_cast_slice(part(SEALS)?).ok()?;
+    let sizes: &[u32] = bytemuck::try_cast_slice(part(SIZES)?).ok()?;
+    (seals.len() == sizes.len()).then(|| seals.iter().copied().zip(sizes.iter().copied()).collect())
 }
 
 /// Returns whether a file has the sections of every kind: one of an earlier program may lack some.
@@ -233,7 +281,7 @@ mod tests {
 
     fn origin(publish: &str) -> Origin {
         let counts = [("Passage".to_owned(), 2)].into_iter().collect();
-        Origin { format: GRAPH_FORMAT, publish: publish.to_owned(), epoch: 7, counts }
+        Origin { format: GRAPH_FORMAT, elements: ELEMENTS, publish: publish.to_owned(), epoch: 7, counts }
     }
 
     /// Two passages, one of which was there before, and an edge between them.
@@ -245,16 +293,22 @@ mod tests {
             due: vec![due(a, None), due(b, None)],
             held: vec![Held { key: a, since: 3, until: None, digest: 1, ends: None }],
         };
-        let edge = due(relationship_key(Kind::LeadsTo, &b, &a), Some((b, a)));
+        let edge = due(relationship_key(&b, &a), Some((b, a)));
         sides.insert(Kind::Passage, passages);
+        sides.insert(Kind::Unit, Side { due: vec![due([3; 16], None), due([4; 16], None)], held: Vec::new() });
         sides.insert(Kind::LeadsTo, Side { due: vec![edge], held: Vec::new() });
         sides
+    }
+
+    /// Those of one of the two units.
+    fn seals() -> FxHashMap<Key, Seal> {
+        [([3; 16], [9; 16])].into_iter().collect()
     }
 
     fn kept(folder: &Path) -> std::path::PathBuf {
         let (path, sides) = (folder.join("published.bin"), sides());
         let plan = plan(&sides, 4, Change::InPlace, Leftovers::Drop);
-        write(&path, &origin("b"), &sides, &plan).unwrap();
+        write(&path, &origin("b"), (&sides, &seals()), &plan).unwrap();
         path
     }
 
@@ -275,6 +329,17 @@ mod tests {
         for state in [Some(state("c")), None, Some(state(""))] {
             assert_eq!(Published::read(&path, state.as_ref()), None);
         }
+    }
+
+    #[test]
+    fn units_are_known_by_their_seals_as_long_as_they_are_made_in_the_same_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = kept(folder.path());
+        let mut published = Published::read(&path, Some(&state("b"))).unwrap();
+        let unit = sides()[&Kind::Unit].due[0];
+        assert_eq!(published.units(), [((unit.key, seals()[&unit.key]), unit)].into_iter().collect());
+        published.origin.elements += 1;
+        assert!(published.units().is_empty());
     }
 
     #[test]

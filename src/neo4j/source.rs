@@ -1,14 +1,17 @@
 //! A version of a workspace as the source of elements, whose kinds declare their properties.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::ops::{Deref, Range};
+use std::sync::LazyLock;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::element::{Element, Key, Properties, Value};
 use super::hierarchy::HierarchyParts;
-use super::kinds::{KeptRecord, Kind, LexiconPart, SIMILARITY_LEAST, lexicon_parts};
-use crate::domain::{DocumentId, EdgeId, EntityId};
+use super::kinds::{KeptRecord, LexiconPart, SIMILARITY_LEAST, lexicon_parts};
+use crate::domain::{DocumentId, EntityId};
+use crate::embed::StaticTable;
 use crate::error::Result;
 use crate::graph::descriptions::Descriptions;
 use crate::graph::ordinal::{
@@ -18,13 +21,15 @@ use crate::graph::ordinal::{
 use crate::graph::packed::{PassageGraph, text_at};
 use crate::graph::resolution::{Merge, Reason, Resolution};
 use crate::store::{GraphReader as _, VectorField, Vectors, spelling};
-use crate::workspace::{Records, Snapshot, Units};
+use crate::workspace::{Records, Seal, Snapshot, Units};
 
 /// The elements of a workspace. Those of a kind are numbered from 0.
 pub(super) struct Elements<'a> {
     pub(super) source: Source<'a>,
     /// What is published of documents beside their version.
     pub(super) units: Units<'a>,
+    /// The seals of documents whose units are made from nothing else; none of one of which a model wrote something.
+    pub(super) seals: FxHashMap<Key, Seal>,
 }
 
 impl<'a> Elements<'a> {
@@ -32,8 +37,16 @@ impl<'a> Elements<'a> {
     ///
     /// If the version or the records cannot be read.
     pub(super) fn new(snapshot: &'a Snapshot, records: &'a Records, kept: Vec<KeptRecord>) -> Result<Self> {
-        Ok(Self { source: Source::new(snapshot, kept)?, units: records.units()? })
+        let source = Source::new(snapshot, kept)?;
+        // They say nothing of vectors.
+        let seals = if source.has_question_vectors() { FxHashMap::default() } else { seals(snapshot) };
+        Ok(Self { source, units: records.units()?, seals })
     }
+}
+
+fn seals(snapshot: &Snapshot) -> FxHashMap<Key, Seal> {
+    let documents = DocumentOrdinal::first(snapshot.document_count() as usize);
+    documents.filter_map(|it| Some((*snapshot.document_id(it).as_bytes(), snapshot.seal(it)?))).collect()
 }
 
 impl<'a> Deref for Elements<'a> {
@@ -195,6 +208,12 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// Returns whether the vectors of questions are published: those of the built-in embedder cost a clone less to make
+    /// than to read.
+    pub(super) fn has_question_vectors(&self) -> bool {
+        self.embedder != StaticTable::NAME
+    }
+
     pub(super) fn passage_key(&self, passage: PassageOrdinal) -> Key {
         *self.snapshot.passage_id(passage).as_bytes()
     }
@@ -249,13 +268,23 @@ fn mentioning(graph: &PassageGraph<'_>, resolution: &Resolution<'_>) -> Vec<u32>
 }
 
 /// Returns a relationship that is the only one of its kind between its ends.
-pub(super) fn relationship(kind: Kind, from: Key, to: Key) -> Element {
-    Element { key: relationship_key(kind, &from, &to), ends: Some((from, to)), properties: Properties::default() }
+pub(super) fn relationship(from: Key, to: Key) -> Element {
+    Element { key: relationship_key(&from, &to), ends: Some((from, to)), properties: Properties::default() }
 }
 
-/// Returns the key of a relationship that is the only one of its kind between its ends.
-pub(super) fn relationship_key(kind: Kind, from: &Key, to: &Key) -> Key {
-    *EdgeId::of(&[kind.name().as_bytes(), from, to]).as_bytes()
+/// Returns the key of a relationship that is the only one of its kind between its ends: a sum of products with odd
+/// factors. They are others in each process, so that nobody can choose ends with equal keys; no key is stored.
+pub(super) fn relationship_key(from: &Key, to: &Key) -> Key {
+    static FACTORS: LazyLock<[u128; 2]> = LazyLock::new(|| {
+        let random = RandomState::new();
+        [0_u8, 2].map(|at| {
+            let half = |half: u8| u128::from(random.hash_one(at + half));
+            (half(0) << 64 | half(1)) | 1
+        })
+    });
+    let [of_from, of_to] = *FACTORS;
+    let key = |end: &Key| u128::from_ne_bytes(*end);
+    key(from).wrapping_mul(of_from).wrapping_add(key(to).wrapping_mul(of_to)).to_ne_bytes()
 }
 
 /// Returns a vector of unit length; none if a text has nothing to embed, since an index rejects zeros.

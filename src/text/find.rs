@@ -54,17 +54,47 @@ pub(crate) fn find_names(text: &str, rule: NameRule, lookup: &NameLookup<'_>) ->
 /// it opens: "Foo (band)". It is on one line and without marks of code.
 #[must_use]
 pub(crate) fn as_written(text: &str, name: &str) -> Option<String> {
-    let folded = FoldedWords::of(text);
-    let count = name.split(' ').count();
-    let starts = 0..(folded.words.len() + 1).saturating_sub(count);
-    let (first, last) = starts.map(|it| (it, it + count)).find(|(start, end)| folded.key(*start..*end) == name)?;
-    let (start, end) = (folded.words.get(first)?.start, folded.words.get(last - 1)?.end);
+    let Range { start, end } = if text.is_ascii() { first_in_ascii(text, name) } else { first_in(text, name) }?;
     let closed = BRACKETS.into_iter().find(|(open, close)| {
         let count = |bracket| text.get(start..end).unwrap_or_default().matches(bracket).count();
         count(*open) > count(*close) && text.get(end..).is_some_and(|rest| rest.starts_with(*close))
     });
     let written = text.get(start..end + closed.map_or(0, |(_, close)| close.len_utf8()))?;
     Some(one_line(&written.replace('`', "")))
+}
+
+/// Returns where `text` has a name first.
+fn first_in(text: &str, name: &str) -> Option<Range<usize>> {
+    let folded = FoldedWords::of(text);
+    let count = name.split(' ').count();
+    let starts = 0..(folded.words.len() + 1).saturating_sub(count);
+    let (first, last) = starts.map(|it| (it, it + count)).find(|(start, end)| folded.key(*start..*end) == name)?;
+    Some(folded.words.get(first)?.start..folded.words.get(last - 1)?.end)
+}
+
+/// As [`first_in`], for a text of ASCII: its words are folded as they are compared.
+fn first_in_ascii(text: &str, name: &str) -> Option<Range<usize>> {
+    let (bytes, name) = (text.as_bytes(), name.as_bytes());
+    let is_of_word = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    let first = *name.first().filter(|first| first.is_ascii_alphanumeric())?;
+    let begins = |at: &usize| bytes[*at].to_ascii_lowercase() == first && !at.checked_sub(1).is_some_and(is_of_word);
+    (0..bytes.len()).filter(begins).find_map(|start| {
+        let mut at = start;
+        for byte in name {
+            if *byte == b' ' {
+                // Whatever parts two words.
+                let end = at;
+                while at < bytes.len() && !is_of_word(at) {
+                    at += 1;
+                }
+                (at > end).then_some(())?;
+            } else {
+                bytes.get(at).filter(|it| it.to_ascii_lowercase() == *byte && it.is_ascii_alphanumeric())?;
+                at += 1;
+            }
+        }
+        (!is_of_word(at) && is_of_word(at - 1)).then_some(start..at)
+    })
 }
 
 /// Brackets that a name may end with.
@@ -194,6 +224,8 @@ fn is_capitalized(folded: &FoldedWords<'_>, range: Range<usize>, rule: NameRule)
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const NAMES: &[&str] = &["boso", "boso the elder", "the kid", "march", "who is it"];
@@ -229,6 +261,17 @@ mod tests {
             ("`foo` --- Bands", "foo bands", Some("foo --- Bands")),
         ] {
             assert_eq!(as_written(text, name).as_deref(), expect, "{text}");
+        }
+    }
+
+    proptest! {
+        /// Of few letters, so that many names are there.
+        #[test]
+        fn a_name_is_found_in_ascii_where_it_is_found_in_any_text(
+            text in "([abA1] ?|[-.(]){0,12}",
+            name in "[ab1]{1,2}( [abA1]{0,2}){0,2}|[ -]?",
+        ) {
+            prop_assert_eq!(first_in_ascii(&text, &name), first_in(&text, &name));
         }
     }
 

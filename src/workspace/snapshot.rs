@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::graph_file::{DescriptionsFile, GraphFile, HierarchyFile, ResolutionFile, SegmentsFile, named};
 use super::lexical_field::LexicalField;
-use super::records::VersionRow;
+use super::records::{Seal, VersionRow};
 use super::texts::{TextCounts, TextsFile};
 use super::vectors::VectorsFile;
 use super::version_files::VersionFiles;
 use super::{ADDED_VECTORS, DESCRIPTIONS, FileAccess, GRAPH, HIERARCHY, RESOLUTION, SEGMENTS, TEXTS, VECTORS};
-use crate::domain::{Counts, HierarchyCounts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
+use crate::domain::{Counts, DocumentId, HierarchyCounts, IndexVersion, PassageId, QuestionId, QuestionOrigin};
 use crate::error::{Error, Result};
 use crate::graph::descriptions::{Described, Descriptions};
 use crate::graph::hierarchy::Hierarchy;
@@ -129,6 +129,16 @@ impl Snapshot {
     #[must_use]
     pub fn document_count(&self) -> u32 {
         self.counts.documents as u32
+    }
+
+    /// Returns the identity of a document.
+    pub(crate) fn document_id(&self, document: DocumentOrdinal) -> DocumentId {
+        self.texts.document_id(document)
+    }
+
+    /// Returns the seal of a document, if the version has it.
+    pub(crate) fn seal(&self, document: DocumentOrdinal) -> Option<Seal> {
+        self.texts.seal(document)
     }
 
     /// Returns the identity of an in-coming question.

@@ -169,7 +169,7 @@ fn publish_with(writer: &mut Writer, push: &dyn Fn(&PassagePart<'_>, &mut Quanti
         documents: &documents,
         originals: &DocumentOrdinal::first(documents.len()).collect::<Vec<_>>(),
         bands: &vec![[0; 16]; documents.len()],
-        seals: &vec![None; documents.len()],
+        seals: &vec![Some([7; 16]); documents.len()],
         passages: &passages,
         incoming: &incoming,
         outgoing: &outgoing,

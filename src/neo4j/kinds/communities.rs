@@ -83,7 +83,7 @@ pub(super) const PARENT_COMMUNITY: Declaration = Declaration {
     element: |source, number| {
         let (part, whole) = source.hierarchy.nested[number as usize];
         let [part, whole] = [part, whole].map(|it| source.hierarchy.communities[it.index()]);
-        Ok(relationship(Kind::ParentCommunity, part, whole))
+        Ok(relationship(part, whole))
     },
 };
 
@@ -95,7 +95,7 @@ pub(super) const IN_COMMUNITY: Declaration = Declaration {
     element: |source, number| {
         let (entity, community) = source.hierarchy.members[number as usize];
         let community = source.hierarchy.communities[community.index()];
-        Ok(relationship(Kind::InCommunity, source.entity_key(entity), community))
+        Ok(relationship(source.entity_key(entity), community))
     },
 };
 
@@ -112,7 +112,7 @@ pub(super) const RELATES_TO: Declaration = Declaration {
 
 fn relation(source: &Source<'_>, number: u32) -> Result<Element> {
     let ([from, to], weight, said) = source.hierarchy.relations[number as usize];
-    let mut element = relationship(Kind::RelatesTo, source.entity_key(from), source.entity_key(to));
+    let mut element = relationship(source.entity_key(from), source.entity_key(to));
     element.properties.put("weight", Value::Float(f64::from(weight)));
     let relation = RelationOrdinal(number);
     let described = source.descriptions.and_then(|it| it.relation_description(relation));

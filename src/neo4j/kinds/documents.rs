@@ -4,7 +4,6 @@ use super::super::element::{Element, Properties, Type, VECTORS, Value, integer};
 use super::super::source::{Source, add_vectors, relationship};
 use super::{Declaration, HIDDEN, Kind};
 use crate::domain::DocumentId;
-use crate::embed::StaticTable;
 use crate::error::{Error, Result};
 use crate::graph::ordinal::{DocumentOrdinal, Ordinal, PassageOrdinal, Rows};
 use crate::store::GraphReader as _;
@@ -59,7 +58,7 @@ pub(super) const DUPLICATE_OF: Declaration = Declaration {
     count: |source| source.duplicates.len(),
     element: |source, number| {
         let (duplicate, original) = source.duplicates[number as usize];
-        Ok(relationship(Kind::DuplicateOf, *duplicate.as_bytes(), *original.as_bytes()))
+        Ok(relationship(*duplicate.as_bytes(), *original.as_bytes()))
     },
 };
 
@@ -85,8 +84,7 @@ fn unit(source: &Source<'_>, number: u32) -> Result<Element> {
     let mut properties = Properties::default();
     properties.put_text("name", document.caption());
     properties.put_text("stage", STAGE);
-    // Those of the built-in embedder cost a clone less to make than to read.
-    if source.embedder != StaticTable::NAME {
+    if source.has_question_vectors() {
         properties.put(VECTORS, Value::Bytes(question_vectors(source, number)));
     }
     Ok(Element { key: *document.document.as_bytes(), ends: None, properties })

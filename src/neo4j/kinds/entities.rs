@@ -63,7 +63,7 @@ fn mentioned(source: &Source<'_>, number: u32) -> Element {
     let entity = graph.mention_entity.of(found.clone())[0];
     let first = graph.passage_sentences.of(passage).range().start as u32;
     let sentence = |mention: MentionOrdinal| graph.mention_sentence[mention].0 - first;
-    let mut element = relationship(Kind::MentionedIn, source.entity_key(entity), source.passage_key(passage));
+    let mut element = relationship(source.entity_key(entity), source.passage_key(passage));
     if let Some(descriptions) = source.descriptions {
         let origins = found.clone().map(|mention| descriptions.mention_origin(mention).name().to_owned());
         element.properties.put("cairnOrigins", Value::Texts(origins.collect()));
@@ -101,7 +101,7 @@ pub(super) const NAMES: Declaration = Declaration {
 fn name(source: &Source<'_>, number: u32) -> Element {
     let (passage, entity, kind) = source.names[number as usize];
     let (entity, passage) = (source.entity_key(entity), source.passage_key(passage));
-    let mut element = relationship(Kind::Names, entity, passage);
+    let mut element = relationship(entity, passage);
     element.properties.put_text("kind", borne_text(kind));
     element
 }
@@ -120,7 +120,7 @@ const SOURCES_MAX: usize = 24;
 /// Returns the merge of a name into the entity of another, everywhere or in documents.
 fn same_as(source: &Source<'_>, same: &SameAs) -> Result<Element> {
     let [name, entity] = same.ends.map(|it| source.entity_key(it));
-    let mut element = relationship(Kind::SameAs, name, entity);
+    let mut element = relationship(name, entity);
     element.properties.put_text("reason", same.reason.name());
     if !same.documents.is_empty() {
         element.properties.put("documents", integer(same.documents.len() as u32));

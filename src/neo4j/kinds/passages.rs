@@ -83,7 +83,7 @@ pub(super) const PART_OF: Declaration = Declaration {
     element: |source, number| {
         let passage = PassageOrdinal(number);
         let document = source.snapshot.document(source.graph.passage_document[passage])?;
-        Ok(relationship(Kind::PartOf, source.passage_key(passage), *document.document.as_bytes()))
+        Ok(relationship(source.passage_key(passage), *document.document.as_bytes()))
     },
 };
 
@@ -94,7 +94,7 @@ pub(super) const NEXT: Declaration = Declaration {
     count: |source| source.followed.len(),
     element: |source, number| {
         let passage = source.followed[number as usize];
-        Ok(relationship(Kind::Next, source.passage_key(passage), source.passage_key(PassageOrdinal(passage.0 + 1))))
+        Ok(relationship(source.passage_key(passage), source.passage_key(PassageOrdinal(passage.0 + 1))))
     },
 };
 

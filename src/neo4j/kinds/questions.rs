@@ -61,7 +61,7 @@ pub(super) const ANSWERED_BY: Declaration = Declaration {
     element: |source, number| {
         let number = IncomingOrdinal(number);
         let passage = source.passage_key(source.graph.incoming_passage[number]);
-        Ok(relationship(Kind::AnsweredBy, *source.snapshot.incoming_id(number).as_bytes(), passage))
+        Ok(relationship(*source.snapshot.incoming_id(number).as_bytes(), passage))
     },
 };
 
@@ -73,7 +73,7 @@ pub(super) const ASKS: Declaration = Declaration {
     element: |source, number| {
         let number = OutgoingOrdinal(number);
         let passage = source.passage_key(source.snapshot.outgoing_passages()[number]);
-        Ok(relationship(Kind::Asks, passage, *source.snapshot.outgoing_id(number).as_bytes()))
+        Ok(relationship(passage, *source.snapshot.outgoing_id(number).as_bytes()))
     },
 };
 
@@ -90,7 +90,7 @@ pub(super) const LEADS_TO: Declaration = Declaration {
     ends: Some((Kind::Passage, Kind::Passage)),
     properties: EDGE,
     count: |source| source.strong_edges.len(),
-    element: |source, number| Ok(edge(source, Kind::LeadsTo, source.strong_edges[number as usize])),
+    element: |source, number| Ok(edge(source, source.strong_edges[number as usize])),
 };
 
 /// The similarity below which one question hardly asks what the other answers.
@@ -99,14 +99,14 @@ pub(super) const MAY_LEAD_TO: Declaration = Declaration {
     ends: Some((Kind::Passage, Kind::Passage)),
     properties: EDGE,
     count: |source| source.weak_edges.len(),
-    element: |source, number| Ok(edge(source, Kind::MayLeadTo, source.weak_edges[number as usize])),
+    element: |source, number| Ok(edge(source, source.weak_edges[number as usize])),
 };
 
-fn edge(source: &Source<'_>, kind: Kind, at: EdgeOrdinal) -> Element {
+fn edge(source: &Source<'_>, at: EdgeOrdinal) -> Element {
     let graph = &source.graph;
     let (from, to) = (source.passage_key(source.edge_from[at.index()]), source.passage_key(graph.edge_target[at]));
     let (incoming, outgoing) = (graph.edge_incoming[at], graph.edge_outgoing[at]);
-    let mut element = relationship(kind, from, to);
+    let mut element = relationship(from, to);
     let properties = &mut element.properties;
     properties.put_text("question", source.snapshot.incoming(incoming));
     properties.put("similarity", Value::Float(graph.edge_similarity[at].into()));
@@ -129,7 +129,7 @@ fn matched(source: &Source<'_>, at: EdgeOrdinal) -> Element {
     let graph = &source.graph;
     let outgoing = *source.snapshot.outgoing_id(graph.edge_outgoing[at]).as_bytes();
     let incoming = *source.snapshot.incoming_id(graph.edge_incoming[at]).as_bytes();
-    let mut element = relationship(Kind::MatchedWith, outgoing, incoming);
+    let mut element = relationship(outgoing, incoming);
     element.properties.put("similarity", Value::Float(graph.edge_similarity[at].into()));
     element
 }

@@ -75,7 +75,7 @@ pub(super) const SUMMARIZED_ENTITY: Declaration = Declaration {
     count: |source| source.hierarchy.summarized_entities.len(),
     element: |source, number| {
         let (entity, summary, weight) = source.hierarchy.summarized_entities[number as usize];
-        Ok(summarized(source, Kind::SummarizedEntity, source.entity_key(entity), summary, weight))
+        Ok(summarized(source, source.entity_key(entity), summary, weight))
     },
 };
 
@@ -87,12 +87,12 @@ pub(super) const SUMMARIZED_SUMMARY: Declaration = Declaration {
     element: |source, number| {
         let (below, summary, weight) = source.hierarchy.summarized_summaries[number as usize];
         let below = source.hierarchy.summaries[below.index()];
-        Ok(summarized(source, Kind::SummarizedSummary, below, summary, weight))
+        Ok(summarized(source, below, summary, weight))
     },
 };
 
-fn summarized(source: &Source<'_>, kind: Kind, member: Key, summary: SummaryOrdinal, weight: f32) -> Element {
-    let mut element = relationship(kind, member, source.hierarchy.summaries[summary.index()]);
+fn summarized(source: &Source<'_>, member: Key, summary: SummaryOrdinal, weight: f32) -> Element {
+    let mut element = relationship(member, source.hierarchy.summaries[summary.index()]);
     element.properties.put("weight", Value::Float(f64::from(weight)));
     element
 }

@@ -166,7 +166,8 @@ fn run(
         let owner = Owner::of(workspace);
         handle.block_on(there.take(&session, owner, published.as_ref(), &manifest, &given, options))
     };
-    let (lease, due) = beside(take, |refused| due::due(&elements, [&options.cancellation, refused]));
+    let known = published.as_ref().map(Published::units).unwrap_or_default();
+    let (lease, due) = beside(take, |refused| due::due(&elements, &known, [&options.cancellation, refused]));
     let lease = lease?;
     let mut run = Run {
         session,
@@ -337,7 +338,7 @@ fn check_embedder(
 }
 
 /// Raised whenever this program makes other elements of the same source: then a graph of before is published again.
-const ELEMENTS: u32 = 2;
+pub(super) const ELEMENTS: u32 = 2;
 
 /// Returns a fingerprint of all that is published: of the files of the version, of the units, and of what this program
 /// publishes of them.

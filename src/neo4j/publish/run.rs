@@ -121,7 +121,7 @@ impl Run<'_> {
     /// Keeps the published state for the next publish, which works without it if this fails.
     async fn remember(&self, sides: &Sides, plan: &Plan) {
         let kept = match Origin::of(&self.session, &self.publish, &self.lease).await {
-            Ok(origin) => published::write(&self.published_path, &origin, sides, plan),
+            Ok(origin) => published::write(&self.published_path, &origin, (sides, &self.elements.seals), plan),
             Err(error) => Err(error),
         };
         if let Err(error) = kept {
