@@ -64,8 +64,8 @@ pub(super) struct Quote {
 
 impl Quote {
     pub(super) fn of(snapshot: &Snapshot, of: SentenceOrdinal) -> Result<Self> {
-        let (text, span) = sentence(snapshot, of)?;
         let graph = snapshot.graph();
+        let (text, span) = sentence(snapshot, &graph, of)?;
         let first = graph.passage_sentences.of(graph.sentence_passage[of]).range().start;
         Ok(Self {
             text: span.map(|span| span.of(&text.text).to_owned()).unwrap_or_default(),

@@ -179,10 +179,12 @@ impl<'a> Source<'a> {
             aliases.entry(*entity).or_default().push(*name);
         }
         let entities: Vec<EntityOrdinal> = graph.entity_documents.ordinals().collect();
-        let spellings = entities.par_iter().map(|entity| spelling(snapshot, *entity)).collect::<Result<_>>()?;
+        let (spellings, lexicon) = rayon::join(
+            || entities.par_iter().map(|entity| spelling(snapshot, *entity)).collect::<Result<_>>(),
+            || lexicon_parts(snapshot),
+        );
         let key = |entity: &EntityOrdinal| *EntityId::of(&[graph.entity_name(*entity).as_bytes()]).as_bytes();
         let entity_keys = entities.par_iter().map(key).collect();
-        let (lexicon, vectors) = (lexicon_parts(snapshot)?, FieldVectors::of(snapshot)?);
         Ok(Self {
             snapshot,
             graph,
@@ -200,10 +202,10 @@ impl<'a> Source<'a> {
             aliases,
             mentioning: snapshot.resolution().map_or_else(Vec::new, |it| mentioning(&graph, &it)),
             kept,
-            lexicon,
-            spellings,
+            lexicon: lexicon?,
+            spellings: spellings?,
             entity_keys,
-            vectors,
+            vectors: FieldVectors::of(snapshot)?,
             embedder: snapshot.embedder(),
         })
     }

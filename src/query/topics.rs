@@ -190,9 +190,9 @@ fn report(reader: &dyn GraphReader, community: CommunityOrdinal) -> Option<(Desc
 ///
 /// If the store cannot be read.
 pub(super) fn quoted(reader: &dyn GraphReader, of: SentenceOrdinal) -> Result<Option<Citation>> {
-    let (text, span) = sentence(reader, of)?;
-    let Some(span) = span else { return Ok(None) };
     let graph = reader.graph();
+    let (text, span) = sentence(reader, &graph, of)?;
+    let Some(span) = span else { return Ok(None) };
     let document = reader.document(graph.passage_document[graph.sentence_passage[of]])?;
     Ok(Some(unasked(text, document).citation(span, 1.0)))
 }

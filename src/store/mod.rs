@@ -260,8 +260,11 @@ pub fn documents(reader: &dyn GraphReader, passages: &BTreeSet<PassageId>) -> Re
 /// # Errors
 ///
 /// If the store cannot be read.
-pub(crate) fn sentence(reader: &dyn GraphReader, sentence: SentenceOrdinal) -> Result<(PassageText, Option<Span>)> {
-    let graph = reader.graph();
+pub(crate) fn sentence(
+    reader: &dyn GraphReader,
+    graph: &PassageGraph<'_>,
+    sentence: SentenceOrdinal,
+) -> Result<(PassageText, Option<Span>)> {
     let passage = graph.sentence_passage[sentence];
     let text = reader.passage(passage)?;
     let first = graph.passage_sentences.of(passage).range().start;

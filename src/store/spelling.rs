@@ -25,7 +25,7 @@ pub(crate) fn spelling(reader: &dyn GraphReader, entity: EntityOrdinal) -> Resul
     }
     let at_hand = graph.entity_mentions.of(entity).filter(|posting| reader.has(graph.posting_passage[*posting]));
     for posting in at_hand.take(LOOKED_AT_MAX) {
-        let (passage, span) = sentence(reader, graph.mention_sentence[graph.posting_mention[posting]])?;
+        let (passage, span) = sentence(reader, &graph, graph.mention_sentence[graph.posting_mention[posting]])?;
         if let Some(written) = span.and_then(|span| as_written(span.of(&passage.text), name)) {
             return Ok(written);
         }

@@ -14,6 +14,7 @@ use crate::graph::descriptions::{Described, Descriptions, PackedDescriptions};
 use crate::graph::hierarchy::{Hierarchy, PackedHierarchy};
 use crate::graph::matching::{Matches, PackedMatches};
 use crate::graph::mentions::{NameStatistics, PackedNameStatistics};
+use crate::graph::ordinal::{PassageOrdinal, Rows, SentenceOrdinal};
 use crate::graph::packed::{PackedGraph, PassageGraph};
 use crate::graph::resolution::{PackedResolution, Resolution};
 use crate::graph::segments::{PackedSegments, Segments};
@@ -122,19 +123,29 @@ fn missing(sections: &Sections, name: &str) -> Error {
 
 /// The packed graph of a version, mapped and checked.
 #[derive(Debug)]
-pub(super) struct GraphFile(Arrays);
+pub(super) struct GraphFile {
+    arrays: Arrays,
+    /// The position of the sentences of passages, which every text of a passage needs.
+    passage_sentences: Range<usize>,
+}
 
 impl GraphFile {
     /// Opens the file, of a graph whose edges name `outgoing` out-coming questions.
     pub(super) fn open(file: &Arc<HeldFile>, outgoing: usize) -> Result<Self> {
         let arrays = Arrays::open(file, PassageGraph::NAMES)?;
         arrays.check(PassageGraph::from_sections(arrays.in_order()).map(|graph| graph.check(outgoing)))?;
-        Ok(Self(arrays))
+        let passage_sentences = arrays.sections.range("passage.sentences").unwrap_or_default();
+        Ok(Self { arrays, passage_sentences })
     }
 
     /// Returns the graph; this only borrows.
     pub(super) fn graph(&self) -> PassageGraph<'_> {
-        PassageGraph::from_sections(self.0.in_order()).unwrap_or_default()
+        PassageGraph::from_sections(self.arrays.in_order()).unwrap_or_default()
+    }
+
+    /// Returns the sentences of passages, without looking up the rest of the graph.
+    pub(super) fn passage_sentences(&self) -> Rows<'_, PassageOrdinal, SentenceOrdinal> {
+        Rows::new(self.arrays.sections.items(self.passage_sentences.clone()))
     }
 }
 

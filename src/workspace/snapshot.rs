@@ -250,7 +250,7 @@ impl GraphReader for Snapshot {
         if passage.0 >= self.passage_count() {
             return Err(Error::Internal(format!("there is no passage {passage}")));
         }
-        self.texts.passage(passage, self.graph().passage_sentences.of(passage))
+        self.texts.passage(passage, self.graph.passage_sentences().of(passage))
     }
 
     fn passage_id(&self, passage: PassageOrdinal) -> PassageId {
