@@ -539,6 +539,20 @@ mod tests {
             }
         }
 
+        /// Of few values, so that several centers are equally near.
+        #[test]
+        fn the_nearest_center_is_that_of_the_plain_loop(
+            row in prop::collection::vec(-2_i8..3, 3),
+            centers in prop::collection::vec(prop::array::uniform8(-2_i8..3), 0..24),
+        ) {
+            let row: Vec<f32> = row.into_iter().map(f32::from).collect();
+            let columns = |three: &[[i8; 8]]| three.iter().map(|it| it.map(f32::from)).collect();
+            let centers = centers.as_chunks::<3>().0.iter();
+            let centers: Vec<Centers<8>> =
+                centers.map(|three| Centers { coordinates: columns(three), halves: three[0].map(f32::from) }).collect();
+            prop_assert_eq!(nearest(&row, &centers), nearest_of(&row, &centers));
+        }
+
         #[test]
         fn wide_instructions_give_what_the_plain_loop_gives(
             query in prop::collection::vec(any::<i8>(), 1..300),

@@ -27,14 +27,17 @@ pub(crate) struct WordPiece<'v> {
 #[derive(Debug, Clone)]
 struct Pieces<'v> {
     numbers: FxHashMap<&'v str, u32>,
-    /// How long the longest is of those that begin with the same bytes, by a hash of these; 0 where none does.
-    longest: Vec<u8>,
+    /// How many bytes those have that begin with the same bytes, by a hash of these: bit `n` for `n` bytes, the last
+    /// for that many and more.
+    lengths: Vec<u32>,
 }
 
-/// Bytes at the beginning of a piece that bound how long it is.
-const BEGINNING: usize = 3;
+/// Bytes at the beginning of a piece that say how long it may be; shorter pieces are looked up.
+const BEGINNING: usize = 4;
 /// Bits of their hash.
 const BEGINNING_BITS: u32 = 15;
+/// The last bit of a set of lengths.
+const LONG: usize = 31;
 
 /// Returns the vocabulary of the embedder in the program.
 #[must_use]
@@ -126,31 +129,42 @@ impl<'v> WordPiece<'v> {
 impl<'v> Pieces<'v> {
     fn with_room(vocab: &str) -> Self {
         let numbers = FxHashMap::with_capacity_and_hasher(vocab.len() / 8, rustc_hash::FxBuildHasher);
-        Self { numbers, longest: vec![0; 1 << BEGINNING_BITS] }
+        Self { numbers, lengths: vec![0; 1 << BEGINNING_BITS] }
     }
 
     fn insert(&mut self, piece: &'v str, number: u32) {
         if let Some(slot) = slot(piece) {
-            self.longest[slot] = self.longest[slot].max(u8::try_from(piece.len()).unwrap_or(u8::MAX));
+            self.lengths[slot] |= 1 << piece.len().min(LONG);
         }
         self.numbers.insert(piece, number);
     }
 
     /// Returns the number of the longest piece that `text` begins with, and the rest of the text.
     fn longest_of<'t>(&self, text: &'t str) -> Option<(u32, &'t str)> {
-        let longest = slot(text).map_or(0, |slot| usize::from(self.longest[slot])).max(BEGINNING - 1);
-        let bytes_max = if longest == usize::from(u8::MAX) { text.len() } else { longest.min(text.len()) };
-        (1..=bytes_max).rev().find_map(|bytes| {
+        let piece = |bytes: usize| {
             let (piece, rest) = text.split_at_checked(bytes)?;
             self.numbers.get(piece).map(|number| (*number, rest))
-        })
+        };
+        let lengths = slot(text).map_or(0, |slot| self.lengths[slot]);
+        if lengths >> LONG > 0
+            && let Some(found) = (LONG..=text.len()).rev().find_map(piece)
+        {
+            return Some(found);
+        }
+        let mut left = lengths & !(u32::MAX << text.len().saturating_add(1).min(LONG));
+        while let Some(bytes) = left.checked_ilog2() {
+            if let Some(found) = piece(bytes as usize) {
+                return Some(found);
+            }
+            left &= !(1 << bytes);
+        }
+        (1..BEGINNING.min(text.len() + 1)).rev().find_map(piece)
     }
 }
 
 /// Returns a hash of the first bytes of a text; none for one that is shorter.
 fn slot(text: &str) -> Option<usize> {
-    let [a, b, c] = *text.as_bytes().first_chunk::<BEGINNING>()?;
-    let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9E37_79B1);
+    let hash = u32::from_le_bytes(*text.as_bytes().first_chunk::<BEGINNING>()?).wrapping_mul(0x9E37_79B1);
     Some((hash >> (32 - BEGINNING_BITS)) as usize)
 }
 

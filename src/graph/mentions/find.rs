@@ -7,7 +7,7 @@ use super::{NamedPassage, Names};
 use crate::domain::Span;
 use crate::graph::descriptions::origin;
 use crate::graph::packed::{CUES, CUES_AFTER, CUES_BEFORE};
-use crate::text::{FoldedWords, NameLookup, NameRule, Word, cue, is_stop_word, tokens, visit_names};
+use crate::text::{FoldedWords, NameLookup, NameRule, cue, is_stop_word, tokens, visit_names};
 
 /// Bytes before a mention in which words around it are looked for.
 const BEFORE_BYTES: usize = 70;
@@ -72,7 +72,7 @@ impl<'a> Finder<'a> {
         let runs = runs.map(|run| FoundName::by_rule(run.key, run.start, run.end));
         let mut found: Vec<FoundName> = known.chain(runs).chain(by_model(passage)).collect();
         found.sort_by_key(|it| it.start);
-        let mut context = Context::of(passage, folded.words);
+        let mut context = Context::of(passage, folded);
         for FoundName { key, start, end, origin } in with_surnames(found) {
             if context.found.mentions.len() >= most {
                 context.found.is_cut = true;
@@ -135,7 +135,7 @@ fn with_surnames(found: Vec<FoundName>) -> Vec<FoundName> {
 /// A passage while its mentions are collected.
 struct Context<'a> {
     passage: &'a NamedPassage<'a>,
-    words: Vec<Word<'a>>,
+    folded: FoldedWords<'a>,
     /// What each word says, once that was asked for: few stand around a mention.
     cues: Vec<Option<Cue>>,
     keys: FxHashMap<String, u32>,
@@ -147,10 +147,10 @@ struct Context<'a> {
 type Cue = Option<u32>;
 
 impl<'a> Context<'a> {
-    fn of(passage: &'a NamedPassage<'a>, words: Vec<Word<'a>>) -> Self {
-        let cues = vec![None; words.len()];
+    fn of(passage: &'a NamedPassage<'a>, folded: FoldedWords<'a>) -> Self {
+        let cues = vec![None; folded.words.len()];
         let (keys, numbers, found) = (FxHashMap::default(), FxHashMap::default(), PassageMentions::default());
-        Self { passage, words, cues, keys, numbers, found }
+        Self { passage, folded, cues, keys, numbers, found }
     }
 
     /// Returns the cue of a word.
@@ -158,12 +158,15 @@ impl<'a> Context<'a> {
         if let Some(cue) = self.cues[word] {
             return cue;
         }
-        let folded = tokens(self.words[word].text).concat();
-        let is_telling = !folded.is_empty() && !is_stop_word(&folded);
+        let written = self.folded.words[word].text;
+        // A letter that stands for several may fall into several words.
+        let several = (!written.is_ascii()).then(|| tokens(written).concat());
+        let folded = several.as_deref().unwrap_or_else(|| self.folded.word(word));
+        let is_telling = !folded.is_empty() && !is_stop_word(folded);
         let cue = is_telling.then(|| {
             let next = self.numbers.len() as u32;
             let cues = &mut self.found.cues;
-            *self.numbers.entry(cue(&folded)).or_insert_with_key(|cue| {
+            *self.numbers.entry(cue(folded)).or_insert_with_key(|cue| {
                 cues.push(cue.clone());
                 next
             })
@@ -200,16 +203,17 @@ impl<'a> Context<'a> {
     fn cues(&mut self, span: Span) -> [Cue; CUES] {
         let (start, end) = (span.start as usize, span.end as usize);
         let mut cues = [None; CUES];
-        let before = self.words.partition_point(|word| word.end <= start);
-        let is_near = |word: &usize| self.words[*word].start + BEFORE_BYTES >= start;
+        let words = &self.folded.words;
+        let before = words.partition_point(|word| word.end <= start);
+        let is_near = |word: &usize| words[*word].start + BEFORE_BYTES >= start;
         let near: Vec<usize> = (0..before).rev().take_while(is_near).take(CUES_BEFORE).collect();
+        let after = words.partition_point(|word| word.start < end);
+        let is_after = |word: &usize| words[*word].start < end + AFTER_BYTES;
+        let next: Vec<usize> = (after..words.len()).take_while(is_after).take(CUES_AFTER).collect();
         for (slot, word) in cues[..CUES_BEFORE].iter_mut().zip(near) {
             *slot = self.cue(word);
         }
-        let after = self.words.partition_point(|word| word.start < end);
-        let is_near = |word: &usize| self.words[*word].start < end + AFTER_BYTES;
-        let near: Vec<usize> = (after..self.words.len()).take_while(is_near).take(CUES_AFTER).collect();
-        for (slot, word) in cues[CUES_BEFORE..].iter_mut().zip(near) {
+        for (slot, word) in cues[CUES_BEFORE..].iter_mut().zip(next) {
             *slot = self.cue(word);
         }
         cues
