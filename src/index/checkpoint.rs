@@ -57,7 +57,7 @@ impl Run {
         Schedule::of(self.options.checkpoints).filter(|_| is_first && is_free)
     }
 
-    /// Makes a version of the documents committed so far if one is due. It removes no documents: those not read yet are
+    /// Makes a version of the documents read so far if one is due. It removes no documents: those not read yet are
     /// not gone.
     pub(super) fn checkpoint(
         &mut self,

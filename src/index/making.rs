@@ -18,21 +18,32 @@ const FINISHED_BYTES_MAX: usize = 1 << 20;
 impl Run {
     /// Makes the units of documents and commits them.
     pub(super) fn make_all(&mut self, found: Vec<SourceDocument>) -> Result<()> {
-        let mut batch = Batch::default();
-        for source in found {
-            batch.push(source);
-            if batch.is_full() {
-                self.make(&mut batch)?;
+        self.making(|run, batch| {
+            for source in found {
+                batch.push(source);
+                if batch.is_full() {
+                    run.make(batch)?;
+                }
             }
-        }
-        self.make(&mut batch)?;
-        self.commit()
+            Ok(())
+        })
     }
 
-    /// Makes the units of a batch, and meanwhile commits those made before. After a stop, a small batch is finished; of
-    /// a large one, the finished units are kept.
+    /// Has `fill` make batches; makes what is left of the last one. Whatever was made is committed, even if it fails.
+    pub(super) fn making<T>(&mut self, fill: impl FnOnce(&mut Self, &mut Batch) -> Result<T>) -> Result<T> {
+        let mut batch = Batch::default();
+        let filled = fill(self, &mut batch);
+        let made = if filled.is_ok() { self.make(&mut batch) } else { Ok(()) };
+        let committed = self.commit();
+        let filled = filled?;
+        made.and(committed).map(|()| filled)
+    }
+
+    /// Makes the units of a batch, and meanwhile commits those made before. If documents come slowly, these are
+    /// committed, too. After a stop, a small batch is finished; of a large one, the finished units are kept.
     pub(super) fn make(&mut self, batch: &mut Batch) -> Result<()> {
-        let Batch { documents: found, bytes } = mem::take(batch);
+        let is_slow = batch.is_old();
+        let Batch { documents: found, bytes, .. } = mem::take(batch);
         let patient = Cancellation::default();
         let cancellation = if bytes <= FINISHED_BYTES_MAX { &patient } else { &self.options.cancellation };
         let fingerprint = self.fingerprint();
@@ -44,8 +55,10 @@ impl Run {
             scope.spawn(|_| made = found.into_par_iter().map(unit_of).collect());
             committed = commit(records, before);
         });
+        let kept = self.keep(made);
         committed?;
-        self.keep(made)
+        kept?;
+        if is_slow { self.commit() } else { Ok(()) }
     }
 
     /// Keeps what was made for the next commit; if the run was stopped, commits it.

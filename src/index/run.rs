@@ -426,48 +426,24 @@ impl Run {
         let known = stored.len();
         let removed = self.writer.records().removed()?;
         let mut plan = Plan::new(stored, self.fingerprint()).without(&removed, sources);
-        let (mut batch, mut schedule) = (Batch::default(), self.schedule());
-        let mut seen = 0u64;
+        let (mut schedule, mut seen) = (self.schedule(), 0u64);
         let ingest = self.options.ingest.clone();
-        let run = &mut *self;
-        let roots = sources.visit(&ingest, &mut |item| {
-            if run.options.cancellation.is_cancelled() {
-                run.make(&mut batch)?;
-                return Err(Error::Cancelled);
-            }
-            match item {
-                SourceItem::Skip(skip) => run.skips.push(skip),
-                SourceItem::Shortened(skip) => run.shortened.note(&skip.source, &skip.reason),
-                SourceItem::Unread { source, skip } => {
-                    plan.note_unread(source);
-                    run.skips.push(skip);
+        let read = |run: &mut Self, batch: &mut Batch| {
+            sources.visit(&ingest, &mut |item| {
+                if run.options.cancellation.is_cancelled() {
+                    run.make(batch)?;
+                    return Err(Error::Cancelled);
                 }
-                SourceItem::Document(found) => {
-                    seen += 1;
-                    run.tell("reading", seen);
-                    match plan.judge(found.document.id, &found.root, &found.content) {
-                        Verdict::Unchanged => {}
-                        Verdict::Removed => run.skips.push(removed_by_hand(&found.document.uri)),
-                        Verdict::ByHand => run.skips.push(added_by_hand(&found.document.uri)),
-                        Verdict::Added | Verdict::Changed | Verdict::Moved => {
-                            run.writer.records().expect_write();
-                            run.ahead.begin(&run.workspace);
-                            batch.push(found);
-                        }
-                    }
-                    if batch.is_full() {
-                        run.make(&mut batch)?;
-                        run.checkpoint(&mut schedule, seen, handle)?;
-                    }
+                seen += u64::from(matches!(item, SourceItem::Document(_)));
+                run.visit(item, seen, (&mut plan, batch));
+                if batch.is_full() {
+                    run.make(batch)?;
+                    run.checkpoint(&mut schedule, seen, handle)?;
                 }
-            }
-            Ok(())
-        });
-        if roots.is_ok() {
-            self.make(&mut batch)?;
-        }
-        self.commit()?;
-        let roots = roots?;
+                Ok(())
+            })
+        };
+        let roots = self.making(read)?;
         if seen == 0 && (known == 0 || !roots.is_empty()) {
             return Err(sources.no_documents(&self.skips));
         }
@@ -478,6 +454,32 @@ impl Run {
         self.writer.records().set_skips(&self.skips)?;
         let unchanged = plan.counts.unchanged + unseen.kept;
         Ok(DocumentCounts { removed: unseen.gone.len() as u64, unchanged, ..plan.counts })
+    }
+
+    /// Plans what to do with an item, the `seen`-th document if it is one, and adds a document to the batch if its unit
+    /// is to be made.
+    fn visit(&mut self, item: SourceItem, seen: u64, (plan, batch): (&mut Plan, &mut Batch)) {
+        match item {
+            SourceItem::Skip(skip) => self.skips.push(skip),
+            SourceItem::Shortened(skip) => self.shortened.note(&skip.source, &skip.reason),
+            SourceItem::Unread { source, skip } => {
+                plan.note_unread(source);
+                self.skips.push(skip);
+            }
+            SourceItem::Document(found) => {
+                self.tell("reading", seen);
+                match plan.judge(found.document.id, &found.root, &found.content) {
+                    Verdict::Unchanged => {}
+                    Verdict::Removed => self.skips.push(removed_by_hand(&found.document.uri)),
+                    Verdict::ByHand => self.skips.push(added_by_hand(&found.document.uri)),
+                    Verdict::Added | Verdict::Changed | Verdict::Moved => {
+                        self.writer.records().expect_write();
+                        self.ahead.begin(&self.workspace);
+                        batch.push(found);
+                    }
+                }
+            }
+        }
     }
 
     fn remove(&mut self, ids: &[DocumentId]) -> Result<DocumentCounts> {
@@ -530,22 +532,22 @@ impl Run {
         let fingerprint = self.fingerprint();
         let stored = self.writer.records().documents()?;
         let old = stored.into_iter().filter(|it| it.fingerprint.as_deref() != Some(fingerprint.as_str()));
-        let mut batch = Batch::default();
-        let mut renewed = 0;
-        for StoredDocument { id, root, content, .. } in old {
-            if self.options.cancellation.is_cancelled() {
-                self.commit()?;
-                return Err(Error::Cancelled);
+        let renew = |run: &mut Self, batch: &mut Batch| {
+            let mut renewed = 0;
+            for StoredDocument { id, root, content, .. } in old {
+                if run.options.cancellation.is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                let Some(unit) = run.writer.records().document_unit(id)? else { continue };
+                batch.push(SourceDocument { root: root.to_string(), content, document: unit.document });
+                renewed += 1;
+                if batch.is_full() {
+                    run.make(batch)?;
+                }
             }
-            let Some(unit) = self.writer.records().document_unit(id)? else { continue };
-            batch.push(SourceDocument { root: root.to_string(), content, document: unit.document });
-            renewed += 1;
-            if batch.is_full() {
-                self.make(&mut batch)?;
-            }
-        }
-        self.make(&mut batch)?;
-        self.commit()?;
+            Ok(renewed)
+        };
+        let renewed = self.making(renew)?;
         Ok(DocumentCounts {
             changed: counts.changed + renewed,
             unchanged: counts.unchanged.saturating_sub(renewed),

@@ -1,5 +1,7 @@
 //! Turns documents into units, and fingerprints what passages and questions depend on.
 
+use std::time::{Duration, Instant};
+
 use rayon::prelude::*;
 
 use super::warnings;
@@ -17,6 +19,8 @@ const RULES: u32 = 7;
 const BATCH_DOCUMENTS: usize = 2_048;
 /// Approximate bytes of text that are processed together.
 const BATCH_BYTES: usize = 4 << 20;
+/// How long documents wait for others: these may be slow to read.
+const BATCH_TIME: Duration = Duration::from_secs(1);
 
 /// Returns what the passages and questions of a document depend on besides its content.
 pub(super) fn fingerprint(chunk: &ChunkOptions, embedder: &dyn Embedder) -> String {
@@ -63,15 +67,23 @@ pub(super) fn unit(
 pub(super) struct Batch {
     pub(super) documents: Vec<SourceDocument>,
     pub(super) bytes: usize,
+    /// When the first one came.
+    began: Option<Instant>,
 }
 
 impl Batch {
     pub(super) fn push(&mut self, found: SourceDocument) {
         self.bytes += found.document.text.len();
         self.documents.push(found);
+        self.began.get_or_insert_with(Instant::now);
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
+        self.documents.len() >= BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES || self.is_old()
+    }
+
+    /// Returns whether its documents have waited long enough for others.
+    pub(super) fn is_old(&self) -> bool {
+        self.began.is_some_and(|began| began.elapsed() >= BATCH_TIME)
     }
 }

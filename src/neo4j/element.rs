@@ -212,11 +212,11 @@ impl Element {
 /// How an element of the database is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
+    /// Of a relationship, what its ends are found by: it has no id of its own.
+    pub(super) ends: Option<[(Key, i64); 2]>,
     pub(super) key: Key,
     /// Its first version.
     pub(super) since: i64,
-    /// Of a relationship, what its ends are found by: it has no id of its own.
-    pub(super) ends: Option<[(Key, i64); 2]>,
 }
 
 impl Place {

@@ -16,15 +16,15 @@ use super::element::{Key, Properties};
 use super::kinds::{COUNTS, Kind};
 use super::lease::Lease;
 use super::plan::{Due, Held, Plan, Side};
-use super::publish::ELEMENTS;
+use super::publish::elements_hash;
 use super::session::Session;
 use super::source::relationship_key;
 use super::state::{GRAPH_FORMAT, IndexState};
 use super::statement::Statement;
 use super::whole_file::{self, section};
 use crate::error::{Error, Result};
-use crate::workspace::Seal;
 use crate::workspace::sections::Sections;
+use crate::workspace::{NO_SEAL, Seal};
 
 /// How many nodes or relationships a database has, by label or type.
 pub(super) type KindCounts = BTreeMap<String, i64>;
@@ -33,9 +33,9 @@ pub(super) type KindCounts = BTreeMap<String, i64>;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Origin {
     format: i64,
-    /// What the program that published makes of a source.
+    /// Fingerprint of what the program publishes of any source.
     #[serde(default)]
-    elements: u32,
+    elements: String,
     /// Which publish left it.
     publish: String,
     /// The lease that the publish held.
@@ -47,7 +47,7 @@ impl Origin {
     /// Returns the state published by the holder of `lease`, with the database's current counts.
     pub(super) async fn of(session: &Session, publish: &str, lease: &Lease) -> Result<Self> {
         let (publish, epoch) = (publish.to_owned(), lease.epoch);
-        Ok(Self { format: GRAPH_FORMAT, elements: ELEMENTS, publish, epoch, counts: counts(session).await? })
+        Ok(Self { format: GRAPH_FORMAT, elements: elements_hash(), publish, epoch, counts: counts(session).await? })
     }
 }
 
@@ -92,10 +92,10 @@ impl Published {
         Some(Self { origin, held: held?, sealed: sealed(&sections).unwrap_or_default() })
     }
 
-    /// Returns the units whose documents have seals, as long as the program makes the same units of these.
+    /// Returns the published units of documents with seals; none if this program publishes other elements.
     pub(super) fn units(&self) -> KnownUnits {
         let Self { origin, held, sealed } = self;
-        let units = held.get(&Kind::Unit).filter(|_| origin.elements == ELEMENTS).into_iter().flatten();
+        let units = held.get(&Kind::Unit).filter(|_| origin.elements == elements_hash()).into_iter().flatten();
         let known = |(held, (seal, bytes)): (&Held, &(Seal, u32))| {
             ((held.key, *seal), Due { key: held.key, digest: held.digest, bytes: *bytes, ends: None })
         };
@@ -131,17 +131,14 @@ const DIGESTS: &str = "digests";
 const SEALS: &str = "seals";
 const SIZES: &str = "sizes";
 
-/// In place of a seal that there is not.
-const NO_SEAL: Seal = [0; 16];
-
 /// Keeps the published state: all elements due, with their first versions from `plan`.
 ///
 /// Of each node it keeps the key, of each relationship the numbers of its ends, of both a version and a digest, and of
-/// units the `seals` of their documents.
+/// units the `seals` of their documents, by number.
 pub(super) fn write(
     path: &Path,
     origin: &Origin,
-    (sides, seals): (&FxHashMap<Kind, Side>, &FxHashMap<Key, Seal>),
+    (sides, seals): (&FxHashMap<Kind, Side>, &[Option<Seal>]),
     plan: &Plan,
 ) -> Result<()> {
     let json = serde_json::to_vec(origin).map_err(|error| Error::Internal(error.to_string()))?;
@@ -166,7 +163,7 @@ fn numbers(due: &[Due]) -> FxHashMap<Key, u32> {
 /// Returns the sections of a kind.
 fn parts(
     kind: Kind,
-    (due, seals): (&[Due], &FxHashMap<Key, Seal>),
+    (due, seals): (&[Due], &[Option<Seal>]),
     since: &[i64],
     numbers: &Numbers,
 ) -> Result<Vec<(String, Vec<u8>)>> {
@@ -192,8 +189,8 @@ fn parts(
     if has_digests(kind) {
         add(DIGESTS, due.iter().flat_map(|due| due.digest.to_ne_bytes()).collect());
     }
-    if kind == Kind::Unit && !seals.is_empty() {
-        add(SEALS, due.iter().flat_map(|due| *seals.get(&due.key).unwrap_or(&NO_SEAL)).collect());
+    if kind == Kind::Unit && seals.len() == due.len() {
+        add(SEALS, seals.iter().flat_map(|seal| seal.unwrap_or(NO_SEAL)).collect());
         add(SIZES, due.iter().flat_map(|due| due.bytes.to_ne_bytes()).collect());
     }
     Ok(parts)
@@ -281,7 +278,7 @@ mod tests {
 
     fn origin(publish: &str) -> Origin {
         let counts = [("Passage".to_owned(), 2)].into_iter().collect();
-        Origin { format: GRAPH_FORMAT, elements: ELEMENTS, publish: publish.to_owned(), epoch: 7, counts }
+        Origin { format: GRAPH_FORMAT, elements: elements_hash(), publish: publish.to_owned(), epoch: 7, counts }
     }
 
     /// Two passages, one of which was there before, and an edge between them.
@@ -301,8 +298,8 @@ mod tests {
     }
 
     /// Those of one of the two units.
-    fn seals() -> FxHashMap<Key, Seal> {
-        [([3; 16], [9; 16])].into_iter().collect()
+    fn seals() -> [Option<Seal>; 2] {
+        [Some([9; 16]), None]
     }
 
     fn kept(folder: &Path) -> std::path::PathBuf {
@@ -337,8 +334,8 @@ mod tests {
         let path = kept(folder.path());
         let mut published = Published::read(&path, Some(&state("b"))).unwrap();
         let unit = sides()[&Kind::Unit].due[0];
-        assert_eq!(published.units(), [((unit.key, seals()[&unit.key]), unit)].into_iter().collect());
-        published.origin.elements += 1;
+        assert_eq!(published.units(), [((unit.key, [9; 16]), unit)].into_iter().collect());
+        published.origin.elements.clear();
         assert!(published.units().is_empty());
     }
 

@@ -28,8 +28,8 @@ pub(super) struct Elements<'a> {
     pub(super) source: Source<'a>,
     /// What is published of documents beside their version.
     pub(super) units: Units<'a>,
-    /// The seals of documents whose units are made from nothing else; none of one of which a model wrote something.
-    pub(super) seals: FxHashMap<Key, Seal>,
+    /// The seal of each document of which no model wrote anything, if its unit is made from nothing else.
+    pub(super) seals: Vec<Option<Seal>>,
 }
 
 impl<'a> Elements<'a> {
@@ -38,15 +38,12 @@ impl<'a> Elements<'a> {
     /// If the version or the records cannot be read.
     pub(super) fn new(snapshot: &'a Snapshot, records: &'a Records, kept: Vec<KeptRecord>) -> Result<Self> {
         let source = Source::new(snapshot, kept)?;
-        // They say nothing of vectors.
-        let seals = if source.has_question_vectors() { FxHashMap::default() } else { seals(snapshot) };
+        // Seals say nothing of vectors.
+        let has_seals = !source.has_question_vectors();
+        let seal = |document| snapshot.seal(document).filter(|_| has_seals);
+        let seals = DocumentOrdinal::first(snapshot.document_count() as usize).map(seal).collect();
         Ok(Self { source, units: records.units()?, seals })
     }
-}
-
-fn seals(snapshot: &Snapshot) -> FxHashMap<Key, Seal> {
-    let documents = DocumentOrdinal::first(snapshot.document_count() as usize);
-    documents.filter_map(|it| Some((*snapshot.document_id(it).as_bytes(), snapshot.seal(it)?))).collect()
 }
 
 impl<'a> Deref for Elements<'a> {
@@ -274,19 +271,20 @@ pub(super) fn relationship(from: Key, to: Key) -> Element {
     Element { key: relationship_key(&from, &to), ends: Some((from, to)), properties: Properties::default() }
 }
 
-/// Returns the key of a relationship that is the only one of its kind between its ends: a sum of products with odd
-/// factors. They are others in each process, so that nobody can choose ends with equal keys; no key is stored.
+/// Returns the key of a relationship that is the only one of its kind between its ends: a sum of products of their
+/// halves (NH; Black et al. 1999, UMAC). The terms added to these are others in each process, so that nobody can choose
+/// ends with equal keys. No key is stored, and no order may depend on one.
 pub(super) fn relationship_key(from: &Key, to: &Key) -> Key {
-    static FACTORS: LazyLock<[u128; 2]> = LazyLock::new(|| {
+    static TERMS: LazyLock<[u64; 4]> = LazyLock::new(|| {
         let random = RandomState::new();
-        [0_u8, 2].map(|at| {
-            let half = |half: u8| u128::from(random.hash_one(at + half));
-            (half(0) << 64 | half(1)) | 1
-        })
+        [0, 1, 2, 3].map(|term| random.hash_one(term))
     });
-    let [of_from, of_to] = *FACTORS;
-    let key = |end: &Key| u128::from_ne_bytes(*end);
-    key(from).wrapping_mul(of_from).wrapping_add(key(to).wrapping_mul(of_to)).to_ne_bytes()
+    let product = |end: &Key, terms: &[u64]| {
+        let end = u128::from_ne_bytes(*end);
+        let [low, high] = [end as u64, (end >> 64) as u64];
+        u128::from(low.wrapping_add(terms[0])) * u128::from(high.wrapping_add(terms[1]))
+    };
+    product(from, &TERMS[..2]).wrapping_add(product(to, &TERMS[2..])).to_ne_bytes()
 }
 
 /// Returns a vector of unit length; none if a text has nothing to embed, since an index rejects zeros.
@@ -309,5 +307,20 @@ pub(super) fn add_vectors(vectors: &Vectors<'_>, rows: Range<usize>, bytes: &mut
     for row in rows {
         bytes.extend_from_slice(&vectors.scale(row as u32).to_le_bytes());
         bytes.extend_from_slice(bytemuck::cast_slice(vectors.codes(row as u32)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustc_hash::FxHashSet;
+
+    use super::*;
+
+    #[test]
+    fn relationships_with_other_ends_have_other_keys() {
+        let ends: Vec<Key> = (0..128).map(|bit| (1_u128 << bit).to_ne_bytes()).chain([[0; 16], [7; 16]]).collect();
+        let pairs = ends.iter().flat_map(|from| ends.iter().map(move |to| relationship_key(from, to)));
+        let keys: FxHashSet<Key> = pairs.collect();
+        assert_eq!(keys.len(), ends.len() * ends.len());
     }
 }

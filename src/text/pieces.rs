@@ -27,8 +27,8 @@ pub(crate) struct WordPiece<'v> {
 #[derive(Debug, Clone)]
 struct Pieces<'v> {
     numbers: FxHashMap<&'v str, u32>,
-    /// How many bytes those have that begin with the same bytes, by a hash of these: bit `n` for `n` bytes, the last
-    /// for that many and more.
+    /// The lengths of pieces that begin with the same bytes, by a hash of these: bit `n` for `n` bytes, the last bit
+    /// for that many or more.
     lengths: Vec<u32>,
 }
 
@@ -151,7 +151,7 @@ impl<'v> Pieces<'v> {
         {
             return Some(found);
         }
-        let mut left = lengths & !(u32::MAX << text.len().saturating_add(1).min(LONG));
+        let mut left = lengths & !(u32::MAX << (text.len() + 1).min(LONG));
         while let Some(bytes) = left.checked_ilog2() {
             if let Some(found) = piece(bytes as usize) {
                 return Some(found);
@@ -211,6 +211,12 @@ mod tests {
         assert_eq!(of("ét"), Some((3, "t".to_owned())));
         assert_eq!(of("étex"), Some((4, "x".to_owned())));
         assert_eq!([of("a"), of("xyz"), of("")], [None, None, None]);
+        let lengths = 29..34;
+        let vocab: Vec<String> = lengths.clone().step_by(2).map(|bytes| "a".repeat(bytes)).collect();
+        let (vocab, text) = (vocab.join("\n"), "a".repeat(40));
+        let pieces = WordPiece::new(&vocab);
+        let found = lengths.map(|bytes| pieces.first.longest_of(&text[..bytes]).map(|(_, rest)| rest.len()));
+        assert_eq!(found.collect::<Vec<_>>(), [Some(0), Some(1), Some(0), Some(1), Some(0)]);
         for (number, piece) in (0..).zip(ENGLISH_PIECES.lines()) {
             let whole = piece.strip_prefix("##").filter(|it| !it.is_empty());
             let (list, text) =

@@ -134,7 +134,8 @@ impl GraphFile {
     pub(super) fn open(file: &Arc<HeldFile>, outgoing: usize) -> Result<Self> {
         let arrays = Arrays::open(file, PassageGraph::NAMES)?;
         arrays.check(PassageGraph::from_sections(arrays.in_order()).map(|graph| graph.check(outgoing)))?;
-        let passage_sentences = arrays.sections.range("passage.sentences").unwrap_or_default();
+        let name = "passage.sentences";
+        let passage_sentences = arrays.sections.range(name).ok_or_else(|| missing(&arrays.sections, name))?;
         Ok(Self { arrays, passage_sentences })
     }
 

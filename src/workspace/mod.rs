@@ -66,8 +66,8 @@ pub(crate) use records::DamagedUnit;
 use records::VersionRow;
 pub use records::WrittenCounts;
 pub(crate) use records::{
-    DocumentUnit, Extracted, ListedUnit, Manifest, ModelStage, NAME_PAIRS_MAX, PassageUnit, ProposedTypes, Records,
-    Seal, StageMark, StageMarks, StoredDocument, StoredReport, Units, WrittenExtraction, WrittenQuestions,
+    DocumentUnit, Extracted, ListedUnit, Manifest, ModelStage, NAME_PAIRS_MAX, NO_SEAL, PassageUnit, ProposedTypes,
+    Records, Seal, StageMark, StageMarks, StoredDocument, StoredReport, Units, WrittenExtraction, WrittenQuestions,
     WrittenReport,
 };
 pub(crate) use replies::Replies;

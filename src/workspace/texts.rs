@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::parts::{DocumentPart, MetadataPart, PassagePart, QuestionPart, QuestionParts, QuestionRun};
-use super::records::Seal;
+use super::records::{NO_SEAL, Seal};
 use super::sections::{self, BUFFER_BYTES, Contents, Gather, Sections};
 use super::stamp::Stamp;
 use super::version_files::HeldFile;
@@ -51,8 +51,6 @@ const UNTITLED: &str = "-";
 const TITLED: &str = "+";
 /// The metadata of a document that has none.
 const NO_METADATA: &str = "{}";
-/// In place of a seal that there is not.
-const NO_SEAL: Seal = [0; 16];
 
 /// What is written of each item, read where it is: there may be millions.
 struct Gathered<'a> {

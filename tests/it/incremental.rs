@@ -235,6 +235,28 @@ fn a_run_that_was_told_to_stop_keeps_what_it_finished_and_the_next_goes_on() {
     assert_eq!(canonical(&path), canonical(&clean));
 }
 
+/// Of more documents than are made into units together, the first ones are committed while the next are read.
+#[test]
+fn a_run_that_was_told_to_stop_keeps_all_that_it_read_of_many_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let all = (0..2_100).map(|number| cairn::Document::new(format!("{number:04}"), None, format!("Mill {number}.")));
+    let sources = Sources::documents(all);
+    let cancellation = Cancellation::default();
+    let stop = cancellation.clone();
+    let sink = move |progress: cairn::Progress| {
+        if (progress.stage, progress.done) == ("reading", 2_060) {
+            stop.cancel();
+        }
+    };
+    let options = IndexOptions { progress: Some(Arc::new(sink)), cancellation, ..IndexOptions::default() };
+    assert!(matches!(index_with(&path, &sources, &options), Err(Error::Cancelled)));
+    assert_eq!(workspace(&path).status().unwrap().units_pending, 2_060);
+    let report = index(&path, &sources);
+    assert_eq!((report.documents.added, report.documents.unchanged), (40, 2_060));
+    assert_eq!(report.counts.documents, 2_100);
+}
+
 /// Two folders with the same name in different places have documents with the same ids: the later run takes them over
 /// and says so.
 #[test]

@@ -159,9 +159,9 @@ impl<'a> Context<'a> {
             return cue;
         }
         let written = self.folded.words[word].text;
-        // A letter that stands for several may fall into several words.
-        let several = (!written.is_ascii()).then(|| tokens(written).concat());
-        let folded = several.as_deref().unwrap_or_else(|| self.folded.word(word));
+        // One letter may fold to several words: `½` to `1⁄2`.
+        let joined = (!written.is_ascii()).then(|| tokens(written).concat());
+        let folded = joined.as_deref().unwrap_or_else(|| self.folded.word(word));
         let is_telling = !folded.is_empty() && !is_stop_word(folded);
         let cue = is_telling.then(|| {
             let next = self.numbers.len() as u32;

@@ -258,9 +258,10 @@ fn steps(
     // Pending elements that are not due would become visible; live ones that are not due are retired.
     steps.drop.extend(pending.values().map(Held::place));
     paired.others.iter().for_each(|held| steps.retire(held));
-    // By key, so that locks are taken in one order.
-    steps.add.sort_unstable_by_key(|number| side.due[*number as usize].key);
-    steps.change.sort_unstable_by_key(|number| side.due[*number as usize].key);
+    // So that locks are taken in one order.
+    let place = |number: &u32| (side.due[*number as usize].ends, side.due[*number as usize].key);
+    steps.add.sort_unstable_by_key(place);
+    steps.change.sort_unstable_by_key(place);
     let Steps { retire, marked, revive, drop, delete, .. } = &mut steps;
     for places in [retire, marked, revive, drop, delete] {
         places.sort_unstable();

@@ -30,7 +30,7 @@ pub(super) fn due(
         scope.spawn(|_| due = kinds.map(of_version).collect());
         let of_unit = |number: u32| {
             let key = *source.snapshot.document_id(DocumentOrdinal(number)).as_bytes();
-            let known = elements.seals.get(&key).and_then(|seal| known.get(&(key, *seal)));
+            let known = elements.seals[number as usize].and_then(|seal| known.get(&(key, seal)));
             known.map_or_else(|| due_of(elements.element(Kind::Unit, number), stops), |known| Ok(*known))
         };
         (0..source.count(Kind::Unit)).map(of_unit).collect()
@@ -71,7 +71,7 @@ mod tests {
         let known: KnownUnits = read.iter().map(|unit| ((unit.key, [7; 16]), published(unit))).collect();
         // Another embedder's vectors are published with units, and no seal says which these are.
         assert_eq!(units(&elements, &known), read);
-        elements.seals = [(read[0].key, [7; 16]), (read[1].key, [8; 16])].into_iter().collect();
+        elements.seals = vec![Some([7; 16]), Some([8; 16])];
         assert_eq!(units(&elements, &known), [published(&read[0]), read[1]]);
     }
 }

@@ -166,7 +166,8 @@ fn run(
         let owner = Owner::of(workspace);
         handle.block_on(there.take(&session, owner, published.as_ref(), &manifest, &given, options))
     };
-    let known = published.as_ref().map(Published::units).unwrap_or_default();
+    // A repair trusts nothing that is remembered.
+    let known = published.as_ref().filter(|_| repairs.is_none()).map(Published::units).unwrap_or_default();
     let (lease, due) = beside(take, |refused| due::due(&elements, &known, [&options.cancellation, refused]));
     let lease = lease?;
     let mut run = Run {
@@ -337,8 +338,9 @@ fn check_embedder(
     }
 }
 
-/// Raised whenever this program makes other elements of the same source: then a graph of before is published again.
-pub(super) const ELEMENTS: u32 = 2;
+/// Raised whenever this program makes other elements of the same source, or other digests of these: then a graph of
+/// before is published again.
+const ELEMENTS: u32 = 2;
 
 /// Returns a fingerprint of all that is published: of the files of the version, of the units, and of what this program
 /// publishes of them.
@@ -355,13 +357,25 @@ pub(super) fn source_hash(snapshot: &Snapshot, documents: &[StoredDocument], kep
     for KeptRecord { key, json, .. } in kept {
         hasher.update(key).update(&(json.len() as u64).to_le_bytes()).update(json.as_bytes());
     }
+    add_names(&mut hasher);
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// Returns a fingerprint of what this program publishes of any source.
+pub(super) fn elements_hash() -> String {
+    let mut hasher = blake3::Hasher::new();
+    add_names(hasher.update(&ELEMENTS.to_le_bytes()));
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// Adds the names of all kinds and their properties.
+fn add_names(hasher: &mut blake3::Hasher) {
     for kind in Kind::ALL {
         let properties = kind.properties().iter().map(|(name, _)| *name);
         for name in std::iter::once(&*kind.own_name()).chain(properties) {
             hasher.update(name.as_bytes()).update(b"\n");
         }
     }
-    hasher.finalize().to_hex()[..32].to_owned()
 }
 
 /// Returns the state of a database that holds nothing but this version.

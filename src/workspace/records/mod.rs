@@ -28,7 +28,7 @@ use digest::Digest;
 pub(crate) use extracted::{Extracted, ProposedTypes, WrittenExtraction};
 pub(crate) use names::NAME_PAIRS_MAX;
 use pages::PageCheck;
-pub(crate) use read::{ListedUnit, Seal, Units};
+pub(crate) use read::{ListedUnit, NO_SEAL, Seal, Units};
 pub(crate) use reports::{StoredReport, WrittenReport};
 pub(crate) use survey::DamagedUnit;
 pub(super) use survey::{Survey, with_cause};

@@ -25,6 +25,9 @@ const COMPARED_MAX: usize = 64;
 /// passages and questions: as long as the records say the same, it is the same.
 pub(crate) type Seal = Digest;
 
+/// In place of a seal that there is not.
+pub(crate) const NO_SEAL: Seal = [0; 16];
+
 /// A document in the records.
 #[derive(Debug)]
 pub enum ListedUnit {

@@ -56,6 +56,22 @@ fn a_publish_after_one_reads_no_keys_back() {
 
 #[test]
 #[ignore = "slow: `.ci/run` runs it"]
+fn the_records_of_unchanged_documents_are_not_read_again() {
+    let Some(database) = database() else { return };
+    let cli = published_notes(&database);
+    cli.write("notes/mill.txt", "Harl Mill\n\nHarl Mill was built by Ida Marsh.");
+    cli.json(&["index", "notes"]);
+    let records = rusqlite::Connection::open(cli.folder().join(".cairn/cairn.db")).unwrap();
+    let damaged = records.execute("UPDATE documents SET text = text || 'x' WHERE source_id LIKE '%ada%'", []);
+    assert_eq!(damaged.unwrap(), 1);
+    cli.run(["publish", "--neo4j", &database.uri]).succeeded();
+    let units =
+        |end: &str| database.count(&format!("MATCH (u:Unit) WHERE u.text ENDS WITH '{end}' RETURN count(u) AS n"));
+    assert_eq!(["Ida Marsh.", "Toll Tower?", "Toll Tower?x"].map(units), [1, 1, 0]);
+}
+
+#[test]
+#[ignore = "slow: `.ci/run` runs it"]
 fn foreign_deletions_and_additions_are_noticed_and_repaired() {
     let Some(database) = database() else { return };
     let cli = published_notes(&database);
