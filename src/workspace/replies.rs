@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
 use super::{database, hardening};
 use crate::error::{Error, Result};
@@ -164,7 +164,8 @@ impl Replies {
     fn write<'a>(&self, kept: Kept, replies: impl IntoIterator<Item = (&'a [u8; 32], &'a str)>) -> Result<usize> {
         let mut connection = self.connection();
         let write = || {
-            let transaction = connection.transaction()?;
+            // Others write, too: a transaction that had begun to read would not wait for them.
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut added = 0;
             for (key, reply) in replies {
                 // A damaged one counts as not kept.
@@ -247,7 +248,7 @@ fn prepared(path: &Path) -> rusqlite::Result<Connection> {
         }
     }
     connection.pragma_update(None, "synchronous", "FULL")?;
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = hardening::schema(&transaction)?;
     if found.is_empty() {
         transaction.execute_batch(&TABLES.concat())?;

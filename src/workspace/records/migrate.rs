@@ -1,6 +1,6 @@
 //! Migrates records of an older format in one transaction: killed at any moment, they are in one format or the other.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
 use super::read::Read;
 use super::survey;
@@ -44,7 +44,8 @@ impl Records {
     pub(super) fn migrate(&mut self) -> Result<()> {
         let wrong = || Error::records("migrate");
         self.look_through()?;
-        let transaction = self.connection.unchecked_transaction().map_err(wrong())?;
+        let transaction =
+            Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(wrong())?;
         if self.has_digests() {
             if !self.has_positions() {
                 make_anew(&transaction, WITH_POSITIONS).map_err(wrong())?;

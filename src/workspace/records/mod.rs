@@ -22,7 +22,7 @@ mod written;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::Type;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row, Transaction, TransactionBehavior, params};
 
 use digest::Digest;
 pub(crate) use extracted::{Extracted, ProposedTypes, WrittenExtraction};
@@ -353,10 +353,12 @@ impl Records {
         Ok(())
     }
 
-    /// Runs `change` in one transaction.
+    /// Runs `change` in one transaction. It waits for readers from the start: one that finds the log half written looks
+    /// at it alone, and a transaction that had begun to read would fail instead of waiting.
     fn write<T>(&mut self, change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
         self.look_through()?;
-        let transaction = self.connection.transaction().map_err(Error::records("write"))?;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = transaction.map_err(Error::records("write"))?;
         let changed = change(&transaction).map_err(Error::records("write"))?;
         transaction.commit().map_err(Error::records("write"))?;
         Ok(changed)

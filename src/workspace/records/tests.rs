@@ -283,6 +283,24 @@ fn what_is_spent_adds_up_by_model_and_calls_of_unknown_price_make_the_sum_unknow
 }
 
 #[test]
+fn a_change_waits_for_whoever_holds_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = records(folder.path());
+    let mut other = rusqlite::Connection::open(folder.path().join("cairn.db")).unwrap();
+    let (held, is_held) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let _transaction = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+            held.send(()).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        });
+        is_held.recv().unwrap();
+        records.commit_units(&[unit_of("a", None, &["One."])]).unwrap();
+    });
+    assert_eq!(units(&records).len(), 1);
+}
+
+#[test]
 fn passages_that_a_writer_failed_at_are_listed_until_it_wrote_their_questions() {
     const STAGE: ModelStage = ModelStage::Questions;
     let folder = tempfile::tempdir().unwrap();
