@@ -120,8 +120,8 @@ fn a_server_that_takes_one_call_at_a_time_is_not_asked_for_more_than_it_can_do_i
     // calls are answered.
     let indexes_all = |settings: &str| {
         let cli = super::generating::mills();
-        cli.configure(format!("[model]\ntimeout_s = 6\n{settings}"));
-        let server = ChatServer::start([serial(600)]);
+        cli.configure(format!("[model]\ntimeout_s = 10\n{settings}"));
+        let server = ChatServer::start([serial(1_000)]);
         let report = report_of(&cli, &server, &[]);
         assert_eq!((&report["model"]["written"], &report["model"]["failed"]), (&json!(12), &json!([])), "{report}");
         assert_eq!(server.asked().len(), 12, "{settings}");
