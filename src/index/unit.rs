@@ -20,7 +20,7 @@ const BATCH_DOCUMENTS: usize = 2_048;
 /// Approximate bytes of text that are processed together.
 const BATCH_BYTES: usize = 4 << 20;
 /// How long documents wait for others: these may be slow to read.
-const BATCH_TIME: Duration = Duration::from_secs(1);
+const BATCH_TIME: Duration = Duration::from_secs(5);
 
 /// Returns what the passages and questions of a document depend on besides its content.
 pub(super) fn fingerprint(chunk: &ChunkOptions, embedder: &dyn Embedder) -> String {

@@ -257,6 +257,26 @@ fn a_run_that_was_told_to_stop_keeps_all_that_it_read_of_many_documents() {
     assert_eq!(report.counts.documents, 2_100);
 }
 
+#[test]
+#[ignore = "slow: `.ci/run` runs it"]
+fn documents_that_come_slowly_are_committed_while_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index");
+    let (read, committed) = (path.clone(), Arc::new(std::sync::atomic::AtomicU64::new(0)));
+    let seen = Arc::clone(&committed);
+    let sink = move |progress: cairn::Progress| match (progress.stage, progress.done) {
+        ("reading", 2) => std::thread::sleep(std::time::Duration::from_millis(5_500)),
+        ("reading", 3) => {
+            seen.store(workspace(&read).status().unwrap().units_pending, std::sync::atomic::Ordering::Relaxed);
+        }
+        _ => {}
+    };
+    let options = IndexOptions { progress: Some(Arc::new(sink)), ..IndexOptions::default() };
+    let all = (0..3).map(|number| cairn::Document::new(format!("{number}"), None, format!("Mill {number}.")));
+    index_with(&path, &Sources::documents(all), &options).unwrap();
+    assert_eq!(committed.load(std::sync::atomic::Ordering::Relaxed), 2);
+}
+
 /// Two folders with the same name in different places have documents with the same ids: the later run takes them over
 /// and says so.
 #[test]

@@ -43,8 +43,10 @@ fn run(run: &Run) -> Tally {
     let mut tally = Tally::default();
     thread::scope(|scope| {
         let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(|| read(&path, &done))).collect();
+        // Also if a version fails: they would read for ever.
+        let ended = Ended(&done);
         (NOTES + 1..NOTES + versions).for_each(&mut publish);
-        done.store(true, Ordering::Relaxed);
+        drop(ended);
         for reader in readers {
             tally.add(reader.join().unwrap());
         }
@@ -59,6 +61,15 @@ fn run(run: &Run) -> Tally {
         tally.offend(format!("{kept} versions are on disk at the end"));
     }
     tally
+}
+
+/// Says that no more versions come, once it goes.
+struct Ended<'d>(&'d AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Opens the index and searches it until all versions are made.
